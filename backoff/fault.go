@@ -1,0 +1,158 @@
+package backoff
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Err returns every fault of the strategy's settings, joined (see
+// [errors.Join]), each naming the setting, its value and what is wanted; nil
+// where there is none. Faults are a negative duration, a factor that is not
+// finite or below 1, a fraction outside [0, 1], a cap below the curve's first
+// wait, a floor above the cap, an additive jitter above the cap, an empty List,
+// a nil Func, a negative number of waits before Then, and a second jitter or one
+// on Decorrelated or Func.
+func (s Strategy) Err() error {
+	if !s.suspect {
+		return nil
+	}
+	return s.judge()
+}
+
+// judge is Err for a strategy that may have a fault.
+func (s *Strategy) judge() error {
+	var f faults
+	f.strategy(s, settings{cap: longest})
+	return errors.Join(f...)
+}
+
+// faults is what judge has found so far.
+type faults []error
+
+func (f *faults) add(format string, args ...any) {
+	err := fmt.Errorf("backoff: "+format, args...)
+	known := func(e error) bool { return e.Error() == err.Error() }
+	if !slices.ContainsFunc(*f, known) { // one fault of a joined strategy can show in each part
+		*f = append(*f, err)
+	}
+}
+
+func (f *faults) negative(d time.Duration, setting string) {
+	if d < 0 {
+		f.add("%s is %v: want 0 or more", setting, d)
+	}
+}
+
+// strategy finds the faults of s inside a strategy with the outer settings.
+func (f *faults) strategy(s *Strategy, outer settings) {
+	own := s.settings()
+	f.negative(own.cap, "Cap")
+	f.negative(own.floor, "Floor")
+	f.jitters(s, outer)
+	all := own.under(outer)
+	if s.curve == then {
+		if s.more.waits < 0 {
+			f.add("Then comes after %d waits: want 0 or more", s.more.waits)
+		}
+		f.strategy(&s.more.head, all)
+		f.strategy(&s.more.tail, all)
+		return
+	}
+	f.curve(s)
+	f.fit(s, all)
+}
+
+// curve finds the faults of the curve itself.
+func (f *faults) curve(s *Strategy) {
+	if s.first < 0 && s.curve != list {
+		f.add("%v: the first wait is %v: want 0 or more", s.curve, s.first)
+	}
+	switch s.curve {
+	case linear:
+		f.negative(time.Duration(s.arg), "Linear: the step")
+	case exponential:
+		if factor := math.Float64frombits(s.arg); !(factor >= 1 && factor <= math.MaxFloat64) {
+			f.add("Exponential: the factor is %v: want a finite number of at least 1", factor)
+		}
+	case list:
+		if len(s.more.list) == 0 {
+			f.add("List has no waits: want one or more")
+		}
+		for i, d := range s.more.list {
+			if d < 0 {
+				f.add("List: wait %d is %v: want 0 or more", i+1, d)
+			}
+		}
+	case function:
+		if s.more.span == nil {
+			f.add("Func has a nil function: want one that returns a window")
+		}
+	}
+}
+
+// fit finds where the settings of a part do not fit each other.
+func (f *faults) fit(s *Strategy, set settings) {
+	if set.cap < 0 {
+		return // it fits nothing, and is named already
+	}
+	if set.cap < s.first && s.curve != function {
+		f.add("Cap is %v, below the first wait of %v, %v: want a cap of at least that, or a shorter first wait", set.cap, s.curve, s.first)
+	}
+	if set.floor > set.cap {
+		f.add("Floor is %v, above the cap of %v: want a floor of at most that", set.floor, set.cap)
+	}
+	if d := time.Duration(set.spread); set.jitter == additive && d > set.cap {
+		f.add("AdditiveJitter is %v, above the cap of %v: want a jitter of at most that", d, set.cap)
+	}
+}
+
+// jitters finds the faults of the jitters that s has inside the outer settings.
+func (f *faults) jitters(s *Strategy, outer settings) {
+	f.spread(spreading{s.jitter, s.spread})
+	if outer.jitter == noJitter && (s.more == nil || s.more.second == nil) || s.jitter == noJitter {
+		return // at most one, and it was judged
+	}
+	given := []spreading{outer.spreading, {s.jitter, s.spread}}
+	if s.more != nil {
+		given = append(given, s.more.second...)
+	}
+	var names []string
+	for i, j := range given {
+		if i > 1 {
+			f.spread(j)
+		}
+		if j.jitter != noJitter && j.jitter != inBuilt {
+			names = append(names, j.jitter.String())
+		}
+	}
+	has := strings.Join(names, " and ")
+	if s.jitter == inBuilt {
+		f.add("%v has %s: want no jitter, for it is a window already", s.curve, has)
+	} else {
+		f.add("%v has %s: want one jitter", s.curve, has)
+	}
+}
+
+// spread finds the faults of one jitter's argument.
+func (f *faults) spread(j spreading) {
+	switch j.jitter {
+	case additive, spring:
+		f.negative(time.Duration(j.spread), j.jitter.String())
+	case proportional:
+		if x := math.Float64frombits(uint64(-j.spread)); !(x >= 0 && x <= 1) {
+			f.add("ProportionalJitter: the fraction is %v: want 0 to 1", x)
+		}
+	}
+}
+
+func (c curve) String() string {
+	return [...]string{"none", "Constant", "Linear", "Exponential", "Fibonacci", "Decorrelated", "List", "Func", "Then"}[c]
+}
+
+func (j jitter) String() string {
+	return [...]string{"none", "FullJitter", "EqualJitter", "ProportionalJitter", "AdditiveJitter", "SpringJitter", "none"}[j]
+}
