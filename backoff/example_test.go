@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/dacapo-go/dacapo/backoff"
@@ -11,15 +12,16 @@ import (
 
 // show prints the windows of the first waits.
 func show(s backoff.Strategy, waits int) {
+	var all []string
 	for n := 1; n <= waits; n++ {
 		lo, hi := s.Bounds(n)
 		if lo == hi {
-			fmt.Print(lo, " ")
+			all = append(all, lo.String())
 		} else {
-			fmt.Printf("[%v, %v) ", lo, hi)
+			all = append(all, fmt.Sprintf("[%v, %v)", lo, hi))
 		}
 	}
-	fmt.Println()
+	fmt.Println(strings.Join(all, " "))
 }
 
 func Example() {
