@@ -11,6 +11,7 @@ import (
 // caps the smallest holds. max is not below the curve's first wait.
 func (s Strategy) Cap(max time.Duration) Strategy {
 	s.suspect = s.suspect || s.wary || max < s.first || int64(max) < s.spread
+	s.fixed = s.fixed && !s.suspect
 	if room := math.MaxInt64 - uint64(max); room > s.room {
 		s.room = room
 	}
@@ -26,7 +27,7 @@ func (s Strategy) Floor(min time.Duration) Strategy {
 		m.floor = min
 	}
 	s.suspect = s.suspect || s.wary || min < 0 || min > s.capped()
-	s.wary, s.more = true, m
+	s.wary, s.fixed, s.more = true, false, m
 	return s
 }
 

@@ -24,7 +24,7 @@ const (
 
 // Constant waits d before every retry.
 func Constant(d time.Duration) Strategy {
-	return Strategy{curve: constant, first: d, suspect: d < 0}
+	return Strategy{curve: constant, first: d, suspect: d < 0, fixed: d >= 0}
 }
 
 // Linear waits first before the first retry and step longer before each

@@ -67,7 +67,8 @@ func (s Strategy) with(j jitter, spread int64) Strategy {
 	if s.jitter != noJitter {
 		return s.withSecond(spreading{j, spread})
 	}
-	s.jitter, s.spread, s.random, s.suspect = j, spread, true, s.suspect || s.wary
+	s.jitter, s.spread = j, spread
+	s.random, s.fixed, s.suspect = true, false, s.suspect || s.wary
 	return s
 }
 

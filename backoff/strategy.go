@@ -18,6 +18,7 @@ type Strategy struct {
 	suspect bool          // a setting may be a fault: judge has to look
 	wary    bool          // what is set from here on makes it suspect
 	random  bool          // Delay reads its random word
+	fixed   bool          // every wait is first: Delay need not look further
 	first   time.Duration // the curve's first wait
 	arg     uint64        // Linear: the step; Exponential: the bits of the factor
 	room    uint64        // MaxInt64 less the cap, so that the zero Strategy has none
@@ -45,6 +46,13 @@ type more struct {
 // wait that the strategy gave before (0 when there was none); only
 // [Decorrelated] reads it. A strategy with a fault (see [Strategy.Err]) waits 0.
 func (s Strategy) Delay(n int, prev time.Duration, u uint64) time.Duration {
+	if s.fixed {
+		return s.first
+	}
+	return s.delay(n, prev, u)
+}
+
+func (s *Strategy) delay(n int, prev time.Duration, u uint64) time.Duration {
 	lo, hi := s.window(n, prev)
 	drawn, _ := bits.Mul64(u, uint64(hi-lo))
 	return lo + time.Duration(drawn)

@@ -1,0 +1,22 @@
+package retry
+
+import "errors"
+
+// Eager is implemented by results that stand for work which has already begun,
+// such as futures. [Do] refuses to retry a function that returns one: the
+// function would return at once, without an error, and what fails later would
+// not be seen. The method does nothing.
+type Eager interface{ EagerResult() }
+
+// ErrEagerResult is what [Do] returns, before any call, where its result type is
+// [Eager].
+var ErrEagerResult = errors.New("retry: the operation returns an eager result, such as a future: its work runs once and " +
+	"cannot be retried; retry the function that does the work, and return its value: retry.Do for the value, future.Retry for a future of it")
+
+// isEager reports whether T itself is Eager. An interface type, and an Eager
+// inside another type, are not seen.
+func isEager[T any]() bool {
+	var zero T
+	_, ok := any(zero).(Eager)
+	return ok
+}

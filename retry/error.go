@@ -1,0 +1,60 @@
+package retry
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// ErrAttemptTimeout is the cause ([context.Cause]) of the context of an attempt
+// that [Policy.AttemptTimeout] ended. It matches [context.DeadlineExceeded].
+var ErrAttemptTimeout = fmt.Errorf("retry: the attempt took longer than AttemptTimeout: %w", context.DeadlineExceeded)
+
+// Error says how a run ended. Do and Run return one where the context ended, or
+// its deadline would come before the next call, and, under [Policy.WrapErrors],
+// wherever a call was made and failed.
+//
+// [errors.Is] and [errors.As] find in it the last error of the operation, the
+// error of the context and the context's cause.
+type Error struct {
+	Reason   Reason
+	Attempts int           // calls made
+	Elapsed  time.Duration // of the run; 0 where the policy did not read the clock
+	Last     error         // what the last call returned, without a mark of ours around it; nil: no call was made
+	Cause    error         // the cause of the context's end; nil: it had not ended
+
+	ended error // the context's error
+}
+
+// Error returns one line: the reason, the number of attempts, the time, the
+// context's error and cause, and the last error.
+func (e *Error) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "retry: %v after %d attempts", e.Reason, e.Attempts)
+	if e.Elapsed > 0 {
+		fmt.Fprintf(&b, " in %v", e.Elapsed)
+	}
+	if e.ended != nil {
+		fmt.Fprintf(&b, ": %v", e.ended)
+	}
+	if e.Cause != nil && e.Cause.Error() != e.ended.Error() {
+		fmt.Fprintf(&b, " (%v)", e.Cause)
+	}
+	if e.Last != nil {
+		fmt.Fprintf(&b, ": last error: %v", e.Last)
+	}
+	return strings.ReplaceAll(b.String(), "\n", "; ")
+}
+
+// Unwrap returns the last error, the context's error and its cause, as far as
+// there are any.
+func (e *Error) Unwrap() []error {
+	var tree []error
+	for _, err := range [...]error{e.Last, e.ended, e.Cause} {
+		if err != nil {
+			tree = append(tree, err)
+		}
+	}
+	return tree
+}

@@ -1,0 +1,79 @@
+package retry
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Err returns every fault of the policy's settings, joined (see [errors.Join]),
+// each naming the setting, its value and what is wanted, and those of its
+// strategy; nil where there is none. Faults are negative retries, a duration of
+// 0 or less, On or Except without a matcher, a matcher without an error or
+// function, and a nil predicate, hook or random source.
+func (p Policy) Err() error {
+	if p.plain() {
+		return nil
+	}
+	return p.faults()
+}
+
+func (p *Policy) faults() error {
+	var all []error
+	add := func(format string, args ...any) { all = append(all, fmt.Errorf("retry: "+format, args...)) }
+	if n := p.maxRetries(); n < 0 {
+		add("MaxRetries is %d: want 0 or more, or retry.Unlimited for no limit", n)
+	}
+	if err := p.backoff.Err(); err != nil {
+		all = append(all, err)
+	}
+	if p.more != nil {
+		p.more.faults(add)
+	}
+	return errors.Join(all...)
+}
+
+func (s *settings) faults(add func(format string, args ...any)) {
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+		set   setting
+	}{
+		{"MaxElapsed", s.maxElapsed, setMaxElapsed},
+		{"AttemptTimeout", s.attemptTimeout, setAttemptTimeout},
+		{"Hints: the greatest wait", s.hintMax, setHints},
+	} {
+		if s.set&d.set != 0 && d.value <= 0 {
+			add("%s is %v: want more than 0, or leave it out for no limit", d.name, d.value)
+		}
+	}
+	if s.hintMode > HintIgnore {
+		add("Hints: the mode is %d: want HintRefuse, HintClamp or HintIgnore", s.hintMode)
+	}
+	s.matcherFaults("On", s.on, setOnNothing, add)
+	s.matcherFaults("Except", s.except, setExceptNothing, add)
+	for _, f := range s.ifs {
+		if f == nil {
+			add("If has a nil predicate: want a function, or leave If out")
+		}
+	}
+	for _, f := range s.events {
+		if f == nil {
+			add("Events has a nil hook: want a function, or leave Events out")
+		}
+	}
+	if s.set&setRand != 0 && s.rand == nil {
+		add("Rand has a nil source: want a function, or leave Rand out for rand.Uint64")
+	}
+}
+
+func (s *settings) matcherFaults(name string, ms []Matcher, nothing setting, add func(string, ...any)) {
+	if s.set&nothing != 0 {
+		add("%s has no matcher: want one or more, or leave %s out", name, name)
+	}
+	for _, m := range ms {
+		if fault := m.err(); fault != "" {
+			add("%s: %s", name, fault)
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package retry
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"time"
+)
+
+// Failure is all that [Policy.Next] looks at: a call that ended, and where the
+// run stands.
+type Failure struct {
+	Err      error         // what the call returned
+	Retries  int           // retries made before this failure: 0 after the first call
+	Prev     time.Duration // the Drawn of the decision before; 0 at first
+	Elapsed  time.Duration // since the run began; looked at only under MaxElapsed
+	Left     time.Duration // until the context's deadline
+	Deadline bool          // the context has a deadline, so Left counts
+	Ended    bool          // the context has ended
+	Stale    bool          // the call awaited a future that had failed before the call began
+	Draw     uint64        // a uniform random word, as rand.Uint64 gives it
+}
+
+// Decision is what [Policy.Next] says of a Failure.
+type Decision struct {
+	Retry  bool          // make the call again, after Wait
+	Wait   time.Duration // the wait before the next call; 0 without Retry
+	Drawn  time.Duration // the strategy's part of it: the Prev of the next Failure
+	Source Source        // where Wait comes from
+	Reason Reason        // why not; 0 with Retry
+}
+
+// Next decides what follows a call: whether it is made again, after which wait,
+// or why not. It is the one place that decides: everything that retries asks it.
+//
+// It is pure, but for the policy's own predicates: it reads no clock and no
+// random source, and keeps nothing. The tests stand in this order, and the first
+// that holds ends the run: no error (Succeeded); the context has ended
+// (Cancelled); StaleFuture; Permanent, Except, On, If (NotRetryable); Elapsed has
+// reached MaxElapsed (TimeSpent); no retries are left (Exhausted); HintTooLong;
+// the wait would reach MaxElapsed (TimeWouldExceed) or the deadline
+// (DeadlineWouldExceed). A policy with a fault refuses every failure (Refused).
+func (p Policy) Next(f Failure) Decision {
+	if p.Err() != nil {
+		return Decision{Reason: Refused}
+	}
+	w, reason := p.decide(nil, &f)
+	if reason != 0 {
+		return Decision{Reason: reason}
+	}
+	return Decision{Retry: true, Wait: w.wait, Drawn: w.drawn, Source: w.source()}
+}
+
+// pause is the wait of a decision, and the part of it that the strategy gave.
+type pause struct{ wait, drawn time.Duration }
+
+func (w pause) source() Source {
+	if w.wait > w.drawn {
+		return FromHint
+	}
+	return FromBackoff
+}
+
+// decide is Next for a policy without a fault: it returns the wait before the
+// next call, or why there is none. A driver passes its context: the random word
+// and the time left are then read here, and only where they count.
+//
+// (It returns few words, and takes Failure by pointer, because copies of structs
+// were most of its cost.)
+func (p *Policy) decide(ctx context.Context, f *Failure) (pause, Reason) {
+	switch {
+	case f.Err == nil:
+		return pause{}, Succeeded
+	case f.Ended:
+		return pause{}, Cancelled
+	case f.Stale:
+		return pause{}, StaleFuture
+	}
+	isPermanent, hint := inspect(f.Err)
+	if isPermanent || p.more != nil && !p.more.retryable(f.Err) {
+		return pause{}, NotRetryable
+	}
+	if p.has(setMaxElapsed) && f.Elapsed >= p.more.maxElapsed {
+		return pause{}, TimeSpent
+	}
+	if n := p.maxRetries(); f.Retries >= n && n != Unlimited {
+		return pause{}, Exhausted
+	}
+	return p.pause(ctx, f, hint)
+}
+
+// retryable reports whether Except, On and If let the error through.
+func (s *settings) retryable(err error) bool {
+	if anyMatches(s.except, err) || len(s.on) > 0 && !anyMatches(s.on, err) {
+		return false
+	}
+	for _, ok := range s.ifs {
+		if !ok(err) {
+			return false
+		}
+	}
+	return true
+}
+
+// pause computes the wait and makes the tests that need it.
+func (p *Policy) pause(ctx context.Context, f *Failure, hint time.Duration) (w pause, reason Reason) {
+	if hint > 0 {
+		if hint, reason = p.admit(hint); reason != 0 {
+			return w, reason
+		}
+	}
+	s, n := p.strategy(), f.next()
+	if ctx != nil && s.Random() {
+		f.Draw = p.random()
+	}
+	w.drawn = s.Delay(n, f.Prev, f.Draw)
+	w.wait = w.drawn
+	if hint > 0 {
+		lo, _ := s.Bounds(n)
+		w.wait = max(w.drawn, sum(hint, w.drawn-lo))
+	}
+	if p.has(setMaxElapsed) && w.wait >= p.more.maxElapsed-f.Elapsed {
+		return w, TimeWouldExceed
+	}
+	if ctx != nil && w.wait > 0 {
+		f.look(ctx)
+	}
+	if f.Deadline && w.wait >= f.Left {
+		return w, DeadlineWouldExceed
+	}
+	return w, 0
+}
+
+// random returns a random word.
+func (p *Policy) random() uint64 {
+	if p.has(setRand) {
+		return p.more.rand()
+	}
+	return rand.Uint64()
+}
+
+// next returns the number of the retry that may follow, from 1.
+func (f *Failure) next() int {
+	if f.Retries == math.MaxInt {
+		return f.Retries
+	}
+	return f.Retries + 1
+}
+
+// look reads the time that is left until the deadline of ctx.
+func (f *Failure) look(ctx context.Context) {
+	var deadline time.Time
+	if deadline, f.Deadline = ctx.Deadline(); f.Deadline {
+		f.Left = time.Until(deadline)
+	}
+}
+
+// sum returns a + b, at most the longest wait. Neither is negative.
+func sum(a, b time.Duration) time.Duration {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}

@@ -1,0 +1,142 @@
+package retry
+
+import (
+	"context"
+	"time"
+)
+
+// run is where one run stands. It is the loop that all drivers share; they
+// differ in how they call and how they wait.
+type run struct {
+	calls int       // the number of the last or current call
+	last  Failure   // the last call's, for Policy.decide
+	timed bool      // the policy wants to know how long the run lasts
+	began time.Time // only where it is timed
+}
+
+// start judges what is to be judged before the first call. An error is what the
+// caller gets: no call is to be made.
+func (r *run) start(ctx context.Context, p *Policy, eager bool) error {
+	if p.timed() {
+		r.timed, r.began = true, time.Now()
+	}
+	err := p.Err()
+	if err == nil && eager {
+		err = ErrEagerResult
+	}
+	if err != nil {
+		return r.finish(ctx, p, Refused, err)
+	}
+	if ctx.Err() != nil {
+		return r.finish(ctx, p, Cancelled, nil)
+	}
+	r.calls = 1
+	return nil
+}
+
+// again decides what follows a call that returned *err, and waits. It reports
+// whether to call again; if not, *err has become what the caller gets.
+func (r *run) again(ctx context.Context, p *Policy, a *alarm, err *error) bool {
+	if p.more == nil && *err == nil {
+		return false // nothing to decide, and nobody to tell
+	}
+	if p.more != nil && *err != nil {
+		r.emit(ctx, p, Event{Kind: Failed, Err: *err})
+	}
+	r.last.Err, r.last.Retries, r.last.Ended = *err, r.calls-1, ctx.Err() != nil
+	w, reason := p.decide(ctx, &r.last)
+	if reason == 0 && r.pause(ctx, p, a, w) {
+		r.calls++
+		return true
+	}
+	if reason == 0 {
+		reason = Cancelled
+	}
+	*err = r.finish(ctx, p, reason, *err)
+	return false
+}
+
+// pause waits before the next call, and reports whether ctx still lives.
+func (r *run) pause(ctx context.Context, p *Policy, a *alarm, w pause) bool {
+	r.last.Prev = w.drawn
+	if p.more == nil && w.wait == 0 {
+		return true // again has just looked at ctx, and no hook could end it
+	}
+	if p.more != nil {
+		r.emit(ctx, p, Event{Kind: Scheduled, Err: r.last.Err, Delay: w.wait, Source: w.source()})
+	}
+	return a.wait(ctx, w.wait)
+}
+
+// finish returns what the caller gets from a run that ended for reason, when the
+// last call returned err.
+func (r *run) finish(ctx context.Context, p *Policy, reason Reason, err error) error {
+	r.tick()
+	err = r.result(ctx, p, reason, unmarked(err))
+	if p.more != nil { // spares the event
+		r.emit(ctx, p, Event{Kind: Finished, Err: err, Reason: reason})
+	}
+	return err
+}
+
+func (r *run) result(ctx context.Context, p *Policy, reason Reason, last error) error {
+	switch {
+	case reason == Succeeded || reason == Refused:
+		return last
+	case reason != Cancelled && reason != DeadlineWouldExceed && !p.has(setWrapErrors):
+		return last
+	}
+	e := &Error{Reason: reason, Attempts: r.calls, Elapsed: r.last.Elapsed, Last: last}
+	switch reason {
+	case Cancelled:
+		e.ended, e.Cause = ctx.Err(), context.Cause(ctx)
+	case DeadlineWouldExceed: // the cause that was given with the deadline cannot be known yet
+		e.ended, e.Cause = context.DeadlineExceeded, context.DeadlineExceeded
+	}
+	return e
+}
+
+// tick reads the clock, where the run has one.
+func (r *run) tick() {
+	if r.timed {
+		r.last.Elapsed = time.Since(r.began)
+	}
+}
+
+// emit reads the clock and hands the event to the policy's hooks, with the call
+// and the time.
+func (r *run) emit(ctx context.Context, p *Policy, e Event) {
+	if p.more == nil {
+		return
+	}
+	r.tick()
+	e.Call, e.Elapsed = r.calls, r.last.Elapsed
+	for _, hook := range p.more.events {
+		if hook != nil { // a fault: the run that it belongs to was refused
+			hook(ctx, e)
+		}
+	}
+}
+
+// alarm waits. Its timer is made at the first wait and used again. (It is not a
+// part of run: a timer that is reset leaks what it stands in to the heap.)
+type alarm struct{ timer *time.Timer }
+
+// wait waits for d or the end of ctx, and reports whether ctx still lives.
+func (a *alarm) wait(ctx context.Context, d time.Duration) bool {
+	switch {
+	case d == 0:
+		return ctx.Err() == nil
+	case a.timer == nil:
+		a.timer = time.NewTimer(d)
+	default:
+		a.timer.Reset(d)
+	}
+	select {
+	case <-a.timer.C:
+		return ctx.Err() == nil // also where both were ready
+	case <-ctx.Done():
+		a.timer.Stop()
+		return false
+	}
+}
