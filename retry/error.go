@@ -31,7 +31,10 @@ type Error struct {
 // context's error and cause, and the last error.
 func (e *Error) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "retry: %v after %d attempts", e.Reason, e.Attempts)
+	fmt.Fprintf(&b, "retry: %v after %d attempt", e.Reason, e.Attempts)
+	if e.Attempts != 1 {
+		b.WriteByte('s')
+	}
 	if e.Elapsed > 0 {
 		fmt.Fprintf(&b, " in %v", e.Elapsed)
 	}

@@ -3,7 +3,6 @@ package retry
 import (
 	"errors"
 	"fmt"
-	"time"
 )
 
 // Err returns every fault of the policy's settings, joined (see [errors.Join]),
@@ -34,18 +33,14 @@ func (p *Policy) faults() error {
 }
 
 func (s *settings) faults(add func(format string, args ...any)) {
-	for _, d := range []struct {
-		name  string
-		value time.Duration
-		set   setting
-	}{
-		{"MaxElapsed", s.maxElapsed, setMaxElapsed},
-		{"AttemptTimeout", s.attemptTimeout, setAttemptTimeout},
-		{"Hints: the greatest wait", s.hintMax, setHints},
-	} {
-		if s.set&d.set != 0 && d.value <= 0 {
-			add("%s is %v: want more than 0, or leave it out for no limit", d.name, d.value)
-		}
+	if s.set&setMaxElapsed != 0 && s.maxElapsed <= 0 {
+		add("MaxElapsed is %v: want more than 0, or leave it out for no limit", s.maxElapsed)
+	}
+	if s.set&setAttemptTimeout != 0 && s.attemptTimeout <= 0 {
+		add("AttemptTimeout is %v: want more than 0, or leave it out for no limit", s.attemptTimeout)
+	}
+	if s.set&setHints != 0 && s.hintMax <= 0 && s.hintMode != HintIgnore {
+		add("Hints: the longest wait is %v: want more than 0, or retry.HintIgnore to follow no hint", s.hintMax)
 	}
 	if s.hintMode > HintIgnore {
 		add("Hints: the mode is %d: want HintRefuse, HintClamp or HintIgnore", s.hintMode)
