@@ -10,8 +10,8 @@ type Eager interface{ EagerResult() }
 
 // ErrEagerResult is what [Do] returns, before any call, where its result type is
 // [Eager].
-var ErrEagerResult = errors.New("retry: the operation returns an eager result, such as a future: its work runs once and " +
-	"cannot be retried; retry the function that does the work, and return its value: retry.Do for the value, future.Retry for a future of it")
+var ErrEagerResult = errors.New("retry: the operation returns an eager result, such as a future: its work runs once and cannot be retried; " +
+	"write retry.Do around the function that does the work, and let it return the work's value")
 
 // isEager reports whether T itself is Eager. An interface type, and an Eager
 // inside another type, are not seen.

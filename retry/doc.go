@@ -1,0 +1,54 @@
+// Package retry runs a function again when it fails, as a policy says.
+//
+//	user, err := retry.Do(ctx, retry.New().MaxRetries(5), func(ctx context.Context) (User, error) {
+//		return client.User(ctx, id)
+//	})
+//
+// # The law
+//
+// Work that has run is done; work that can run again can be retried. What is
+// retried here is a function, never its result: a result that stands for work
+// already begun, such as a future, is refused before the first call (see
+// [Eager]).
+//
+// # Which one
+//
+//   - [Do] calls a function that returns a value and an error, [Run] one that
+//     returns only an error. Most callers need no more.
+//   - [Policy] says whether and when: start from [New] and refine it from left to
+//     right. Clients of a shared service should wait with a jitter and a cap, such
+//     as backoff.Exponential(100*time.Millisecond, 2).Cap(10*time.Second).FullJitter().
+//   - [Policy.Next] is the decision alone, without a loop, a clock or randomness:
+//     for a scheduler, a queue or a simulation of one's own.
+//   - [Permanent] marks an error that no retry can help; [After] one that says
+//     when to come back.
+//
+// # What is retried
+//
+// Every error, unless it is Permanent, [Policy.Except] matches it, [Policy.On]
+// was given and does not match it, or a [Policy.If] says no. Matchers are [Is],
+// [As] and [Match]; they look at everything that an error wraps or joins. A
+// context.Canceled from the operation is an ordinary error while the run's own
+// context lives. A panic is not an error: it passes through.
+//
+// # What the caller gets
+//
+// What the last call returned. If that was an error, it is the very same, so
+// that == and errors.Is work as if there had been no retry. Only where the
+// context ended the run, or [Policy.WrapErrors] asks for it, is the error an
+// [*Error], which matches the last error, the context's error and its cause, and
+// says why the run ended, after how many calls and how long.
+//
+// # Time
+//
+// A wait is over when its time has come or the context ends, whichever is first.
+// A run whose next wait would reach the context's deadline ends at once instead
+// of waiting in vain; [Policy.MaxElapsed] is a budget looked at between calls,
+// and [Policy.AttemptTimeout] is what interrupts a call. There is no wait after
+// the last call. A policy that asks for none of them reads no clock.
+//
+// # Tests
+//
+// Everything works inside a testing/synctest bubble, where waits take no time
+// and are exact.
+package retry

@@ -1,0 +1,341 @@
+package retry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"time"
+
+	"github.com/dacapo-go/dacapo/backoff"
+	"github.com/dacapo-go/dacapo/retry"
+)
+
+var errBusy = errors.New("busy")
+
+// flaky returns an operation that fails the given number of times.
+func flaky(failures int, err error) func(context.Context) (string, error) {
+	calls := 0
+	return func(context.Context) (string, error) {
+		if calls++; calls <= failures {
+			return "", err
+		}
+		return fmt.Sprintf("call %d", calls), nil
+	}
+}
+
+// quick is a policy for examples: it does not wait.
+var quick = retry.New().Backoff(backoff.Strategy{})
+
+func Example() {
+	policy := retry.New().
+		MaxRetries(5).
+		Backoff(backoff.Exponential(time.Millisecond, 2).Cap(10 * time.Millisecond).FullJitter())
+	v, err := retry.Do(context.Background(), policy, flaky(2, errBusy))
+	fmt.Println(v, err)
+	// Output: call 3 <nil>
+}
+
+func ExampleDo() {
+	v, err := retry.Do(context.Background(), quick, flaky(1, errBusy))
+	fmt.Println(v, err)
+	v, err = retry.Do(context.Background(), quick, flaky(9, errBusy))
+	fmt.Printf("%q %v %v\n", v, err, err == errBusy)
+	// Output:
+	// call 2 <nil>
+	// "" busy true
+}
+
+func ExampleRun() {
+	calls := 0
+	err := retry.Run(context.Background(), quick, func(context.Context) error {
+		calls++
+		return errBusy
+	})
+	fmt.Println(calls, err)
+	// Output: 4 busy
+}
+
+func ExampleNew() {
+	d := retry.New().Next(retry.Failure{Err: errBusy})
+	fmt.Println(d.Retry, d.Wait)
+	// Output: true 1s
+}
+
+func ExamplePolicy() {
+	base := retry.New().MaxElapsed(time.Minute)
+	patient := base.MaxRetries(20) // base is as it was
+	failure := retry.Failure{Err: errBusy, Retries: 3}
+	fmt.Println(base.Next(failure).Reason)
+	fmt.Println(patient.Next(failure).Retry)
+	// Output:
+	// exhausted
+	// true
+}
+
+func ExamplePolicy_MaxRetries() {
+	_, err := retry.Do(context.Background(), quick.MaxRetries(1), flaky(2, errBusy)) // 2 calls
+	fmt.Println(err)
+	v, _ := retry.Do(context.Background(), quick.MaxRetries(retry.Unlimited), flaky(1000, errBusy))
+	fmt.Println(v)
+	// Output:
+	// busy
+	// call 1001
+}
+
+func ExamplePolicy_Backoff() {
+	policy := retry.New().Backoff(backoff.Linear(time.Second, time.Second))
+	for n := range 3 {
+		fmt.Println(policy.Next(retry.Failure{Err: errBusy, Retries: n}).Wait)
+	}
+	// Output:
+	// 1s
+	// 2s
+	// 3s
+}
+
+func ExamplePolicy_MaxElapsed() {
+	policy := retry.New().MaxElapsed(10 * time.Second) // waits of 1s
+	fmt.Println(policy.Next(retry.Failure{Err: errBusy, Elapsed: 8 * time.Second}).Retry)
+	fmt.Println(policy.Next(retry.Failure{Err: errBusy, Elapsed: 9 * time.Second}).Reason)
+	fmt.Println(policy.Next(retry.Failure{Err: errBusy, Elapsed: 11 * time.Second}).Reason)
+	// Output:
+	// true
+	// time would be exceeded
+	// time spent
+}
+
+func ExamplePolicy_AttemptTimeout() {
+	calls := 0
+	err := retry.Run(context.Background(), quick.AttemptTimeout(time.Millisecond).MaxRetries(1), func(ctx context.Context) error {
+		calls++
+		<-ctx.Done() // as a client does that obeys its context
+		return context.Cause(ctx)
+	})
+	fmt.Println(calls, err == retry.ErrAttemptTimeout, errors.Is(err, context.DeadlineExceeded))
+	// Output: 2 true true
+}
+
+func ExampleErrAttemptTimeout() {
+	fmt.Println(retry.ErrAttemptTimeout)
+	// Output: retry: the attempt took longer than AttemptTimeout: context deadline exceeded
+}
+
+func ExamplePolicy_On() {
+	policy := quick.On(retry.Is(errBusy), retry.As[*net.OpError]())
+	calls := 0
+	err := retry.Run(context.Background(), policy, func(context.Context) error {
+		calls++
+		return io.ErrUnexpectedEOF
+	})
+	fmt.Println(calls, err)
+	// Output: 1 unexpected EOF
+}
+
+func ExamplePolicy_Except() {
+	policy := quick.Except(retry.Is(fs.ErrNotExist))
+	_, err := os.ReadFile("no/such/file")
+	fmt.Println(policy.Next(retry.Failure{Err: err}).Reason)
+	fmt.Println(policy.Next(retry.Failure{Err: errBusy}).Retry)
+	// Output:
+	// not retryable
+	// true
+}
+
+func ExamplePolicy_If() {
+	policy := quick.If(func(err error) bool { return err != io.EOF })
+	fmt.Println(policy.Next(retry.Failure{Err: io.EOF}).Retry)
+	// Output: false
+}
+
+func ExamplePolicy_Events() {
+	policy := quick.MaxRetries(1).Events(func(_ context.Context, e retry.Event) {
+		switch e.Kind {
+		case retry.Scheduled:
+			fmt.Printf("call %d failed: %v; next in %v\n", e.Call, e.Err, e.Delay)
+		case retry.Finished:
+			fmt.Printf("%v after call %d\n", e.Reason, e.Call)
+		}
+	})
+	_ = retry.Run(context.Background(), policy, func(context.Context) error { return errBusy })
+	// Output:
+	// call 1 failed: busy; next in 0s
+	// exhausted after call 2
+}
+
+func ExamplePolicy_Rand() {
+	middle := func() uint64 { return 1 << 63 }
+	policy := retry.New().MaxRetries(1).Backoff(backoff.Constant(8 * time.Nanosecond).FullJitter()).Rand(middle)
+	policy = policy.Events(func(_ context.Context, e retry.Event) {
+		if e.Kind == retry.Scheduled {
+			fmt.Println(e.Delay)
+		}
+	})
+	_ = retry.Run(context.Background(), policy, func(context.Context) error { return errBusy })
+	// Output: 4ns
+}
+
+func ExamplePolicy_WrapErrors() {
+	err := retry.Run(context.Background(), quick.MaxRetries(2).WrapErrors(), func(context.Context) error { return errBusy })
+	var e *retry.Error
+	if errors.As(err, &e) {
+		fmt.Println(e.Reason, e.Attempts, e.Last, errors.Is(err, errBusy))
+	}
+	// Output: exhausted 3 busy true
+}
+
+func ExamplePolicy_Hints() {
+	busy := retry.Failure{Err: retry.After(time.Hour, errBusy)}
+	fmt.Println(retry.New().Next(busy).Reason)
+	fmt.Println(retry.New().Hints(retry.HintClamp, time.Minute).Next(busy).Wait)
+	fmt.Println(retry.New().Hints(retry.HintIgnore, time.Minute).Next(busy).Wait)
+	// Output:
+	// hint too long
+	// 1m0s
+	// 1s
+}
+
+func ExamplePolicy_Err() {
+	fmt.Println(retry.New().MaxRetries(-1).MaxElapsed(0).Err())
+	// Output:
+	// retry: MaxRetries is -1: want 0 or more, or retry.Unlimited for no limit
+	// retry: MaxElapsed is 0s: want more than 0, or leave it out for no limit
+}
+
+func ExamplePolicy_Next() {
+	policy := retry.New().Backoff(backoff.Exponential(time.Second, 2).Cap(5 * time.Second).FullJitter())
+	// A job that failed for the second time, in a queue that keeps the count:
+	d := policy.Next(retry.Failure{Err: errBusy, Retries: 1, Draw: 1 << 63})
+	fmt.Println(d.Retry, d.Wait)
+	// Output: true 1s
+}
+
+func ExampleFailure() {
+	d := retry.New().Next(retry.Failure{Err: errBusy, Deadline: true, Left: 500 * time.Millisecond})
+	fmt.Println(d.Reason)
+	// Output: deadline would be exceeded
+}
+
+func ExampleDecision() {
+	d := retry.New().Next(retry.Failure{Err: retry.After(3*time.Second, errBusy)})
+	fmt.Println(d.Retry, d.Wait, d.Drawn, d.Source)
+	// Output: true 3s 1s hint
+}
+
+func ExampleEvent() {
+	policy := quick.Events(func(_ context.Context, e retry.Event) { fmt.Println(e.Kind, e.Call) })
+	_, _ = retry.Do(context.Background(), policy, flaky(1, errBusy))
+	// Output:
+	// started 1
+	// failed 1
+	// scheduled 1
+	// started 2
+	// finished 2
+}
+
+func ExamplePermanent() {
+	calls := 0
+	err := retry.Run(context.Background(), quick, func(context.Context) error {
+		calls++
+		return retry.Permanent(os.ErrPermission)
+	})
+	fmt.Println(calls, err == os.ErrPermission)
+	// Output: 1 true
+}
+
+func ExampleAfter() {
+	err := retry.After(30*time.Second, errBusy) // the server said Retry-After: 30
+	d := retry.New().Next(retry.Failure{Err: err})
+	fmt.Println(d.Wait, d.Source)
+	// Output: 30s hint
+}
+
+func ExampleIs() {
+	policy := quick.On(retry.Is(io.ErrUnexpectedEOF, os.ErrDeadlineExceeded))
+	fmt.Println(policy.Next(retry.Failure{Err: fmt.Errorf("reading: %w", io.ErrUnexpectedEOF)}).Retry)
+	// Output: true
+}
+
+func ExampleAs() {
+	policy := quick.On(retry.As[*fs.PathError]())
+	_, err := os.ReadFile("no/such/file")
+	fmt.Println(policy.Next(retry.Failure{Err: err}).Retry)
+	// Output: true
+}
+
+func ExampleMatch() {
+	timeout := retry.Match(func(err error) bool {
+		t, ok := err.(interface{ Timeout() bool })
+		return ok && t.Timeout()
+	})
+	err := errors.Join(errBusy, os.ErrDeadlineExceeded)
+	fmt.Println(quick.On(timeout).Next(retry.Failure{Err: err}).Retry)
+	// Output: true
+}
+
+func ExampleMatcher() {
+	transient := []retry.Matcher{retry.Is(errBusy), retry.As[net.Error]()}
+	fmt.Println(quick.On(transient...).Next(retry.Failure{Err: errBusy}).Retry)
+	// Output: true
+}
+
+func ExampleError() {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	err := retry.Run(ctx, quick, func(context.Context) error {
+		cancel(errors.New("shutting down"))
+		return errBusy
+	})
+	fmt.Println(err)
+	fmt.Println(errors.Is(err, context.Canceled), errors.Is(err, errBusy))
+	// Output:
+	// retry: cancelled after 1 attempt: context canceled (shutting down): last error: busy
+	// true true
+}
+
+// job stands for a future: something that has begun.
+type job struct{}
+
+func (job) EagerResult() {}
+
+func ExampleEager() {
+	_, err := retry.Do(context.Background(), retry.New(), func(context.Context) (job, error) { return job{}, nil })
+	fmt.Println(errors.Is(err, retry.ErrEagerResult))
+	// Output: true
+}
+
+func ExampleErrEagerResult() {
+	_, err := retry.Do(context.Background(), retry.New(), func(context.Context) (job, error) { return job{}, nil })
+	fmt.Println(err)
+	// Output: retry: the operation returns an eager result, such as a future: its work runs once and cannot be retried; write retry.Do around the function that does the work, and let it return the work's value
+}
+
+func ExampleReason() {
+	fmt.Println(retry.Exhausted, "/", retry.NotRetryable, "/", retry.DeadlineWouldExceed)
+	// Output: exhausted / not retryable / deadline would be exceeded
+}
+
+func ExampleKind() {
+	fmt.Println(retry.Started, retry.Failed, retry.Scheduled, retry.Finished)
+	// Output: started failed scheduled finished
+}
+
+func ExampleSource() {
+	hinted := retry.Failure{Err: retry.After(time.Minute, errBusy)}
+	fmt.Println(retry.New().Next(hinted).Source, retry.New().Next(retry.Failure{Err: errBusy}).Source)
+	// Output: hint backoff
+}
+
+func ExampleHintMode() {
+	busy := retry.Failure{Err: retry.After(time.Hour, errBusy)}
+	for _, mode := range []retry.HintMode{retry.HintRefuse, retry.HintClamp, retry.HintIgnore} {
+		d := retry.New().Hints(mode, time.Minute).Next(busy)
+		fmt.Println(d.Retry, d.Wait)
+	}
+	// Output:
+	// false 0s
+	// true 1m0s
+	// true 1s
+}
