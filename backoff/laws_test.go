@@ -229,8 +229,8 @@ func alike(t *rapid.T, a, b backoff.Strategy) {
 
 func TestTheOrderOfSettingsDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		any := rapid.Custom(func(t *rapid.T) time.Duration { return time.Duration(rapid.Int64().Draw(t, "d")) })
-		top, low, extra := any.Draw(t, "cap"), any.Draw(t, "floor"), any.Draw(t, "extra")
+		every := rapid.Custom(func(t *rapid.T) time.Duration { return time.Duration(rapid.Int64().Draw(t, "d")) })
+		top, low, extra := every.Draw(t, "cap"), every.Draw(t, "floor"), every.Draw(t, "extra")
 		x := rapid.Float64Range(-1, 2).Draw(t, "fraction")
 		set := map[string]func(backoff.Strategy) backoff.Strategy{
 			"cap":   func(s backoff.Strategy) backoff.Strategy { return s.Cap(top) },

@@ -21,7 +21,7 @@ import (
 // AttemptTimeout gives each call its own. Do is safe for concurrent use. It
 // panics if ctx or op is nil.
 func Do[T any](ctx context.Context, p Policy, op func(context.Context) (T, error)) (T, error) {
-	check("retry.Do", ctx, op == nil)
+	check(ctx, "retry.Do", op == nil)
 	if !p.plain() || isEager[T]() || ctx.Err() != nil {
 		return begin(ctx, p, op)
 	}
@@ -34,13 +34,13 @@ func Do[T any](ctx context.Context, p Policy, op func(context.Context) (T, error
 
 // Run is [Do] for an operation without a value.
 func Run(ctx context.Context, p Policy, op func(context.Context) error) error {
-	check("retry.Run", ctx, op == nil)
+	check(ctx, "retry.Run", op == nil)
 	_, err := Do(ctx, p, func(ctx context.Context) (struct{}, error) { return struct{}{}, op(ctx) })
 	return err
 }
 
 // check panics where an argument without a meaning was passed.
-func check(name string, ctx context.Context, noOp bool) {
+func check(ctx context.Context, name string, noOp bool) {
 	if ctx == nil {
 		panic(name + ": nil ctx: want a context, such as context.Background()")
 	}

@@ -109,7 +109,7 @@ func TestAnAttemptTimeoutEndsTheAttemptWithItsCauseAndNothingElse(t *testing.T) 
 
 func TestThePlainContextIsTheCallersOwn(t *testing.T) {
 	_ = retry.Run(t.Context(), retry.New(), func(ctx context.Context) error {
-		assert.True(t, ctx == t.Context())
+		assert.Same(t, t.Context(), ctx)
 		return nil
 	})
 }

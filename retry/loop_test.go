@@ -307,7 +307,7 @@ func (s script) check(t *rapid.T, drive func(context.Context, retry.Policy, func
 	require.Equal(t, want.at, got.at, "when the calls began")
 	require.Equal(t, want.end, time.Since(began), "when the run ended")
 	require.Equal(t, len(want.at), v, "the value of the last call")
-	s.checkError(t, want, err, ctx, hooked)
+	s.checkError(ctx, t, want, err, hooked)
 	if hooked {
 		want.events[len(want.events)-1].Err = err
 		require.Equal(t, want.events, got.events)
@@ -315,7 +315,7 @@ func (s script) check(t *rapid.T, drive func(context.Context, retry.Policy, func
 }
 
 // checkError holds the error against what the documentation promises.
-func (s script) checkError(t *rapid.T, want told, err error, ctx context.Context, hooked bool) {
+func (s script) checkError(ctx context.Context, t *rapid.T, want told, err error, hooked bool) {
 	require.Equal(t, want.last == nil, err == nil, "nil if and only if the last call returned nil")
 	if err == nil {
 		return

@@ -44,7 +44,7 @@ func (p Policy) Next(f Failure) Decision {
 	if p.Err() != nil {
 		return Decision{Reason: Refused}
 	}
-	w, reason := p.decide(nil, &f)
+	w, reason := p.decide(nil, &f) //nolint:staticcheck // no context: pure
 	if reason != 0 {
 		return Decision{Reason: reason}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/dacapo-go/dacapo/backoff"
 )
 
-// Unlimited, given to [Policy.MaxRetries], sets no limit to the number of retries.
+// Unlimited is the argument of [Policy.MaxRetries] that sets no limit.
 const Unlimited = math.MaxInt
 
 const (

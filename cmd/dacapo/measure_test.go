@@ -116,7 +116,7 @@ func TestThePictureIsWellFormedAndDrawsEveryCall(t *testing.T) {
 	assert.Zero(t, status)
 	f, err := os.Open(file)
 	require.NoError(t, err)
-	defer f.Close()
+	defer func() { assert.NoError(t, f.Close()) }()
 	d, bars := xml.NewDecoder(f), 0
 	for {
 		token, err := d.Token()

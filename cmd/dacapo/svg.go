@@ -12,7 +12,7 @@ import (
 // writeSVG draws the timelines as a picture: a bar for each call, a line for
 // each wait, a second a grid line.
 func writeSVG(w io.Writer, records []record) error {
-	const left, right, top, line, wide = 220, 190, 34, 26, 560
+	const left, right, top, line, wide = 220, 240, 34, 26, 560
 	longest := longestRun(records)
 	x := func(d time.Duration) float64 { return left + float64(d)/float64(longest)*wide }
 	height := top + line*len(records) + 40
