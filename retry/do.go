@@ -22,7 +22,7 @@ import (
 // panics if ctx or op is nil.
 func Do[T any](ctx context.Context, p Policy, op func(context.Context) (T, error)) (T, error) {
 	check(ctx, "retry.Do", op == nil)
-	if !p.plain() || isEager[T]() || ctx.Err() != nil {
+	if !p.plain() || p.backoff.Err() != nil || isEager[T]() || ctx.Err() != nil {
 		return begin(ctx, p, op)
 	}
 	v, err := op(ctx)

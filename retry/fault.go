@@ -11,7 +11,7 @@ import (
 // 0 or less, On or Except without a matcher, a matcher without an error or
 // function, and a nil predicate, hook or random source.
 func (p Policy) Err() error {
-	if p.plain() {
+	if p.plain() && p.backoff.Err() == nil {
 		return nil
 	}
 	return p.faults()

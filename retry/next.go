@@ -86,6 +86,9 @@ func (p *Policy) decide(ctx context.Context, f *Failure) (pause, Reason) {
 	if n := p.maxRetries(); f.Retries >= n && n != Unlimited {
 		return pause{}, Exhausted
 	}
+	if p.backoff == noWait && hint == 0 && ctx != nil {
+		return pause{}, 0 // as the rest would say, sooner
+	}
 	return p.pause(ctx, f, hint)
 }
 

@@ -73,7 +73,7 @@ func (p Policy) MaxRetries(n int) Policy {
 // nothing.
 func (p Policy) Backoff(s backoff.Strategy) Policy {
 	if s == (backoff.Strategy{}) {
-		s = backoff.Constant(0)
+		s = noWait
 	}
 	p.backoff = s
 	return p
@@ -181,7 +181,10 @@ func (p *Policy) has(s setting) bool { return p.more != nil && p.more.set&s != 0
 // maxRetries returns how many retries may follow the first call.
 func (p *Policy) maxRetries() int { return p.retries + defaultRetries }
 
-var defaultStrategy = backoff.Constant(time.Second)
+var (
+	defaultStrategy = backoff.Constant(time.Second)
+	noWait          = backoff.Constant(0) // what the zero Strategy is stored as
+)
 
 // strategy returns the strategy that gives the waits.
 func (p *Policy) strategy() *backoff.Strategy {
@@ -197,7 +200,6 @@ func (p *Policy) hooked() bool { return p.more != nil && len(p.more.events) > 0 
 // timed reports whether a run has to know how long it lasts.
 func (p *Policy) timed() bool { return p.has(setMaxElapsed|setWrapErrors) || p.hooked() }
 
-// plain reports whether there is nothing to judge or prepare before the first call.
-func (p *Policy) plain() bool {
-	return p.more == nil && p.maxRetries() >= 0 && p.backoff.Err() == nil
-}
+// plain reports whether there is nothing to judge or prepare before the first
+// call, but for the strategy.
+func (p *Policy) plain() bool { return p.more == nil && p.maxRetries() >= 0 }

@@ -45,8 +45,9 @@ func (r *run) again(ctx context.Context, p *Policy, a *alarm, err *error) bool {
 	}
 	r.last.Err, r.last.Retries, r.last.Ended = *err, r.calls-1, ctx.Err() != nil
 	w, reason := p.decide(ctx, &r.last)
-	if reason == 0 && r.pause(ctx, p, a, w) {
-		r.calls++
+	r.last.Prev = w.drawn
+	if reason == 0 && (p.more == nil && w.wait == 0 || r.pause(ctx, p, a, w)) {
+		r.calls++ // without a wait, and with no hook that could end it, ctx lives as it did above
 		return true
 	}
 	if reason == 0 {
@@ -58,10 +59,6 @@ func (r *run) again(ctx context.Context, p *Policy, a *alarm, err *error) bool {
 
 // pause waits before the next call, and reports whether ctx still lives.
 func (r *run) pause(ctx context.Context, p *Policy, a *alarm, w pause) bool {
-	r.last.Prev = w.drawn
-	if p.more == nil && w.wait == 0 {
-		return true // again has just looked at ctx, and no hook could end it
-	}
 	if p.more != nil {
 		r.emit(ctx, p, Event{Kind: Scheduled, Err: r.last.Err, Delay: w.wait, Source: w.source()})
 	}
