@@ -1,0 +1,131 @@
+package property_test
+
+// The README's code stands here, so that it compiles, runs and says what the
+// README says it does.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/dacapo-go/dacapo/backoff"
+	"github.com/dacapo-go/dacapo/retry"
+)
+
+var (
+	errBusy       = errors.New("busy")
+	errShutdown   = errors.New("shutting down")
+	ErrNoSuchUser = errors.New("no such user")
+)
+
+type User struct{ Name string }
+
+// users is a service that is busy twice.
+type users struct{ calls int }
+
+func (u *users) User(context.Context, int) (User, error) {
+	if u.calls++; u.calls < 3 {
+		return User{}, errBusy
+	}
+	return User{"Clara"}, nil
+}
+
+func printUser(ctx context.Context, client *users) error {
+	policy := retry.New().
+		MaxRetries(5).
+		Backoff(backoff.Exponential(100*time.Millisecond, 2).Cap(5 * time.Second).FullJitter()).
+		Except(retry.Is(ErrNoSuchUser))
+
+	user, err := retry.Do(ctx, policy, func(ctx context.Context) (User, error) {
+		return client.User(ctx, 7)
+	})
+	if err != nil {
+		return err // client's own last error, not a wrapper
+	}
+	fmt.Println(user.Name)
+	return nil
+}
+
+func TestReadmeFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		assert.NoError(t, printUser(t.Context(), new(users)))
+		assert.ErrorIs(t, printUser(t.Context(), &users{calls: -9}), errBusy)
+	})
+}
+
+type Job struct{}
+
+func (*Job) EagerResult() {}
+
+func Start(context.Context, func(context.Context) (string, error)) *Job { return new(Job) }
+
+func Example_readmeLaw() {
+	ctx, policy, calls := context.Background(), retry.New().Backoff(backoff.Strategy{}), 0
+	work := func(context.Context) (string, error) {
+		if calls++; calls < 3 {
+			return "", errBusy
+		}
+		return "done", nil
+	}
+	func() {
+		_, err := retry.Do(ctx, policy, func(ctx context.Context) (*Job, error) {
+			return Start(ctx, work), nil // has begun; fails later
+		})
+		fmt.Println(errors.Is(err, retry.ErrEagerResult))
+	}()
+	v, err := retry.Do(ctx, policy, func(ctx context.Context) (string, error) {
+		return work(ctx) // runs again when it fails
+	})
+	fmt.Println(v, err)
+	fmt.Println(calls, "calls")
+	// Output:
+	// true
+	// done <nil>
+	// 3 calls
+}
+
+func Example_readmeWaits() {
+	s := backoff.Exponential(time.Second, 2).Cap(5 * time.Second).FullJitter()
+	for n := 1; n <= 4; n++ {
+		lo, hi := s.Bounds(n)
+		fmt.Printf("retry %d waits in [%v, %v)\n", n, lo, hi)
+	}
+	// Output:
+	// retry 1 waits in [0s, 1s)
+	// retry 2 waits in [0s, 2s)
+	// retry 3 waits in [0s, 4s)
+	// retry 4 waits in [0s, 5s)
+}
+
+func Example_readmeFaults() {
+	fmt.Println(retry.New().MaxRetries(-1).MaxElapsed(0).Err())
+	// Output:
+	// retry: MaxRetries is -1: want 0 or more, or retry.Unlimited for no limit
+	// retry: MaxElapsed is 0s: want more than 0, or leave it out for no limit
+}
+
+func Example_readmeErrors() {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	err := retry.Run(ctx, retry.New(), func(context.Context) error {
+		cancel(errShutdown)
+		return errBusy
+	})
+	fmt.Println(errors.Is(err, errBusy), errors.Is(err, context.Canceled), errors.Is(err, errShutdown))
+	// Output: true true true
+}
+
+var policy = retry.New().Backoff(backoff.Exponential(time.Second, 2).Cap(20 * time.Second).FullJitter())
+
+func TestThePolicyGivesUpWithinAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		err := retry.Run(t.Context(), policy, func(context.Context) error { return errBusy })
+		assert.ErrorIs(t, err, errBusy)
+		assert.Less(t, time.Since(began), time.Minute)
+	})
+}
