@@ -16,6 +16,11 @@ func saturated(hi, lo uint64) time.Duration {
 	return time.Duration(lo)
 }
 
+// times returns d·n, at most the longest wait. Neither is negative.
+func times(d time.Duration, n int) time.Duration {
+	return saturated(bits.Mul64(uint64(d), uint64(n)))
+}
+
 // sum returns a + b, at most the longest wait. Neither is negative.
 func sum(a, b time.Duration) time.Duration {
 	return saturated(0, uint64(a)+uint64(b))

@@ -104,11 +104,17 @@ func (s *Strategy) window(n int, prev time.Duration) (lo, hi time.Duration) {
 		return 0, 0
 	}
 	n = max(n, 1)
-	set := s.settings()
+	set := settings{cap: longest}
 	for s.curve == then {
-		s, n = s.part(n)
 		set = s.settings().under(set)
+		s, n = s.part(n)
 	}
+	return s.leaf(n, prev, set)
+}
+
+// leaf is the window of a strategy that is not joined, inside the outer settings.
+func (s *Strategy) leaf(n int, prev time.Duration, outer settings) (lo, hi time.Duration) {
+	set := s.settings().under(outer)
 	switch s.curve {
 	case decorrelated:
 		lo, hi = s.first, grown(s.first, n, prev)

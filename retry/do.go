@@ -79,6 +79,7 @@ func goOn[T any](ctx context.Context, p Policy, op func(context.Context) (T, err
 // call makes a call that has somebody to tell, or a time limit.
 func call[T any](ctx context.Context, p *Policy, r *run, op func(context.Context) (T, error)) (T, error) {
 	r.emit(ctx, p, Event{Kind: Started})
+	ctx = r.context(ctx, p)
 	if !p.has(setAttemptTimeout) {
 		return op(ctx)
 	}

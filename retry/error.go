@@ -24,7 +24,8 @@ type Error struct {
 	Last     error         // what the last call returned, without a mark of ours around it; nil: no call was made
 	Cause    error         // the cause of the context's end; nil: it had not ended
 
-	ended error // the context's error
+	ended   error // the context's error
+	earlier earlier
 }
 
 // Error returns one line: the reason, the number of attempts, the time, the
@@ -60,4 +61,17 @@ func (e *Error) Unwrap() []error {
 		}
 	}
 	return tree
+}
+
+// Earlier returns the errors of the calls before the last, in their order and
+// without a mark of ours around them: at most the first two and the last two of
+// them. They are not in the tree of the error, so that errors.Is does not match a
+// failure that was overcome.
+func (e *Error) Earlier() []error {
+	n := min(max(e.Attempts-1, 0), len(e.earlier))
+	errs := make([]error, n)
+	for i := range errs {
+		errs[i] = unmarked(e.earlier[i])
+	}
+	return errs
 }

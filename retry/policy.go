@@ -55,12 +55,20 @@ const (
 	setHints
 	setRand
 	setWrapErrors
+	setAttemptInfo
 	setOnNothing     // On without a matcher
 	setExceptNothing // Except without a matcher
 )
 
 // New returns the policy with the defaults, which is the zero Policy.
 func New() Policy { return Policy{} }
+
+// Standard returns a policy for calls to a service that many clients share: at
+// most 3 retries, after waits drawn from up to 100ms, 200ms and 400ms
+// (exponential, full jitter, capped at 10s where more retries are asked for).
+func Standard() Policy {
+	return New().Backoff(backoff.Exponential(100*time.Millisecond, 2).Cap(10 * time.Second).FullJitter())
+}
 
 // MaxRetries sets how often a failed call is made again: n retries are at most
 // 1 + n calls, and 0 is one call. [Unlimited] sets no limit.
@@ -164,6 +172,26 @@ func (p Policy) WrapErrors() Policy {
 	s.set |= setWrapErrors
 	p.more = &s
 	return p
+}
+
+// WorstCase returns the greatest number of calls that a run can make, and the
+// greatest sum of its waits: at most MaxElapsed, and at most the longest
+// Duration. Not counted are the time of the calls themselves and hints, which
+// can lengthen a wait. Where retries are Unlimited, calls is too. A policy with
+// a fault makes no call.
+func (p Policy) WorstCase() (calls int, wait time.Duration) {
+	if p.Err() != nil {
+		return 0, 0
+	}
+	calls = p.maxRetries()
+	_, wait = p.strategy().Total(calls)
+	if calls != Unlimited {
+		calls++
+	}
+	if p.has(setMaxElapsed) {
+		wait = min(wait, p.more.maxElapsed)
+	}
+	return calls, wait
 }
 
 // settings returns a copy of the rare part, to be changed and put back. (A

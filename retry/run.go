@@ -8,10 +8,23 @@ import (
 // run is where one run stands. It is the loop that all drivers share; they
 // differ in how they call and how they wait.
 type run struct {
-	calls int       // the number of the last or current call
-	last  Failure   // the last call's, for Policy.decide
-	timed bool      // the policy wants to know how long the run lasts
-	began time.Time // only where it is timed
+	calls   int       // the number of the last or current call
+	last    Failure   // the last call's, for Policy.decide
+	timed   bool      // the policy wants to know how long the run lasts
+	began   time.Time // only where it is timed
+	earlier earlier
+	info    *attemptContext // only under AttemptInfo
+}
+
+// earlier holds the errors that were overcome: the first two and the last two.
+type earlier [4]error
+
+// add adds the error of call n.
+func (e *earlier) add(n int, err error) {
+	if n > len(e) {
+		e[2], n = e[3], len(e)
+	}
+	e[n-1] = err
 }
 
 // start judges what is to be judged before the first call. An error is what the
@@ -47,6 +60,7 @@ func (r *run) again(ctx context.Context, p *Policy, a *alarm, err *error) bool {
 	w, reason := p.decide(ctx, &r.last)
 	r.last.Prev = w.drawn
 	if reason == 0 && (p.more == nil && w.wait == 0 || r.pause(ctx, p, a, w)) {
+		r.earlier.add(r.calls, *err)
 		r.calls++ // without a wait, and with no hook that could end it, ctx lives as it did above
 		return true
 	}
@@ -78,12 +92,12 @@ func (r *run) finish(ctx context.Context, p *Policy, reason Reason, err error) e
 
 func (r *run) result(ctx context.Context, p *Policy, reason Reason, last error) error {
 	switch {
-	case reason == Succeeded || reason == Refused:
+	case reason == Refused || last == nil && r.calls > 0:
 		return last
 	case reason != Cancelled && reason != DeadlineWouldExceed && !p.has(setWrapErrors):
 		return last
 	}
-	e := &Error{Reason: reason, Attempts: r.calls, Elapsed: r.last.Elapsed, Last: last}
+	e := &Error{Reason: reason, Attempts: r.calls, Elapsed: r.last.Elapsed, Last: last, earlier: r.earlier}
 	switch reason {
 	case Cancelled:
 		e.ended, e.Cause = ctx.Err(), context.Cause(ctx)

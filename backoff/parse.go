@@ -1,0 +1,346 @@
+package backoff
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// ParseError is one thing that [Parse] could not read, or a fault of what it read.
+type ParseError struct {
+	Column  int    // where it begins, in characters from 1
+	Problem string // what is wrong, and what is wanted
+}
+
+// Error returns the column and the problem in one line.
+func (e *ParseError) Error() string {
+	return fmt.Sprintf("backoff: column %d: %s", e.Column, e.Problem)
+}
+
+// Parse reads a strategy from text, as String writes it:
+//
+//	none                     no wait
+//	constant(1s)             linear(1s,500ms)        exp(100ms,2)
+//	fibonacci(1s)            decorrelated(1s)        list(1s,2s,5s)
+//
+// followed by any of
+//
+//	.cap(5s)  .floor(10ms)  .then(4,constant(1m))
+//	.jitter(full)  .jitter(equal)  .jitter(20%)  .jitter(+50ms)  .jitter(spring,100ms)
+//
+// Durations are as [time.ParseDuration] reads them. Spaces around arguments are
+// skipped. What comes before then is its first part; what comes after it is a
+// setting of the whole.
+//
+// The error joins a [*ParseError] for each fault, in the order of their columns:
+// for each setting that Err finds fault with, and for the first place that is
+// not in this form.
+func Parse(text string) (Strategy, error) {
+	p := parser{text: text}
+	s := p.strategy()
+	if !p.failed {
+		if p.space(); p.at < len(text) {
+			p.unexpected("a setting such as .cap(5s), or the end")
+		}
+	}
+	if err := errors.Join(p.errs...); err != nil {
+		return Strategy{}, err
+	}
+	return s, nil
+}
+
+// parser reads from left to right. What is not in the form ends it; a fault of
+// a value does not.
+type parser struct {
+	text   string
+	at     int // in bytes
+	errs   []error
+	faults []string // what Err said, as far as it is reported
+	failed bool
+}
+
+// argument is one argument's text and where it begins.
+type argument struct {
+	text string
+	at   int
+}
+
+// report notes a problem at a byte of the text.
+func (p *parser) report(at int, format string, args ...any) {
+	column := utf8.RuneCountInString(p.text[:at]) + 1
+	p.errs = append(p.errs, &ParseError{column, fmt.Sprintf(format, args...)})
+}
+
+// fail reports a problem that reading cannot go on from.
+func (p *parser) fail(at int, format string, args ...any) {
+	if !p.failed {
+		p.report(at, format, args...)
+	}
+	p.failed = true
+}
+
+// unexpected reports that what comes next is not what is wanted.
+func (p *parser) unexpected(want string) {
+	p.space()
+	rest := p.text[p.at:]
+	if len(rest) > 20 {
+		rest = strings.ToValidUTF8(rest[:20], "") + "…"
+	}
+	if rest == "" {
+		p.fail(p.at, "the text ends here: want %s", want)
+	} else {
+		p.fail(p.at, "%q: want %s", rest, want)
+	}
+}
+
+func (p *parser) space() {
+	for p.at < len(p.text) && p.text[p.at] == ' ' {
+		p.at++
+	}
+}
+
+// accept reads the given character, if it comes next.
+func (p *parser) accept(c byte) bool {
+	p.space()
+	if p.at < len(p.text) && p.text[p.at] == c {
+		p.at++
+		return true
+	}
+	return false
+}
+
+func (p *parser) word() argument {
+	p.space()
+	from := p.at
+	for p.at < len(p.text) && 'a' <= p.text[p.at] && p.text[p.at] <= 'z' {
+		p.at++
+	}
+	return argument{p.text[from:p.at], from}
+}
+
+// strategy reads a curve and its settings.
+func (p *parser) strategy() Strategy {
+	name := p.word()
+	s := p.curve(name)
+	if p.failed {
+		return s
+	}
+	p.judge(name.at, s)
+	for !p.failed && p.accept('.') {
+		name := p.word()
+		if s = p.setting(s, name); !p.failed {
+			p.judge(name.at, s)
+		}
+	}
+	return s
+}
+
+// judge reports the faults of s that were not reported before.
+func (p *parser) judge(at int, s Strategy) {
+	err := s.Err()
+	if err == nil {
+		return
+	}
+	for fault := range strings.SplitSeq(err.Error(), "\n") {
+		if !slices.Contains(p.faults, fault) {
+			p.faults = append(p.faults, fault)
+			p.report(at, "%s", strings.TrimPrefix(fault, "backoff: "))
+		}
+	}
+}
+
+// curve reads the arguments of the named curve.
+func (p *parser) curve(name argument) Strategy {
+	switch curve, known := curveWords[name.text]; {
+	case name.text == "":
+		p.unexpected(wantCurve)
+	case !known:
+		p.fail(name.at, "%q is no curve: want %s", name.text, wantCurve)
+	case curve == none:
+		return Strategy{}
+	case curve == function:
+		p.fail(name.at, "a func has no text: want another curve")
+	case curve == list:
+		return p.list()
+	default:
+		return p.numbers(name, curve)
+	}
+	return Strategy{}
+}
+
+const wantCurve = "none, constant, linear, exp, fibonacci, decorrelated or list"
+
+func (p *parser) list() Strategy {
+	args := p.arguments("the waits")
+	waits := make([]time.Duration, len(args))
+	for i, a := range args {
+		waits[i] = p.duration(a)
+	}
+	if p.failed {
+		return Strategy{}
+	}
+	return List(waits...)
+}
+
+// numbers reads the curves that are made from one or two numbers.
+func (p *parser) numbers(name argument, c curve) Strategy {
+	want := map[curve][]string{
+		constant: {"the wait"}, linear: {"the first wait", "the step"}, exponential: {"the first wait", "the factor"},
+		fibonacci: {"the first wait"}, decorrelated: {"the first wait"},
+	}[c]
+	args := p.exactly(name, want...)
+	if p.failed {
+		return Strategy{}
+	}
+	first := p.duration(args[0])
+	switch c {
+	case constant:
+		return Constant(first)
+	case linear:
+		return Linear(first, p.duration(args[1]))
+	case exponential:
+		return Exponential(first, p.factor(args[1]))
+	case fibonacci:
+		return Fibonacci(first)
+	default:
+		return Decorrelated(first)
+	}
+}
+
+// setting reads the named setting of s.
+func (p *parser) setting(s Strategy, name argument) Strategy {
+	switch name.text {
+	case "cap", "floor":
+		args := p.exactly(name, "a duration")
+		if p.failed {
+			return s
+		}
+		d := p.duration(args[0])
+		if name.text == "cap" {
+			return s.Cap(d)
+		}
+		return s.Floor(d)
+	case "jitter":
+		return p.jitter(s)
+	case "then":
+		return p.then(s)
+	case "":
+		p.unexpected(wantSetting)
+	default:
+		p.fail(name.at, "%q is no setting: want %s", name.text, wantSetting)
+	}
+	return s
+}
+
+const wantSetting = "cap, floor, jitter or then"
+
+func (p *parser) jitter(s Strategy) Strategy {
+	args := p.arguments("full, equal, 20%, +50ms or spring,100ms")
+	if p.failed {
+		return s
+	}
+	word, at := args[0].text, args[0].at
+	number, isPercent := strings.CutSuffix(word, "%")
+	switch {
+	case len(args) == 2 && word == "spring":
+		return s.SpringJitter(p.duration(args[1]))
+	case len(args) > 1:
+		p.fail(args[1].at, "%q: want one argument, or spring and a duration", args[1].text)
+	case word == "full":
+		return s.FullJitter()
+	case word == "equal":
+		return s.EqualJitter()
+	case isPercent:
+		x, err := fraction(number)
+		if err == nil {
+			return s.ProportionalJitter(x)
+		}
+		p.fail(at, "%q is no percentage: want one such as 20%%", word)
+	case strings.HasPrefix(word, "+"):
+		return s.AdditiveJitter(p.duration(argument{word[1:], at + 1}))
+	default:
+		p.fail(at, "%q is no jitter: want full, equal, 20%%, +50ms or spring,100ms", word)
+	}
+	return s
+}
+
+// then reads the number of waits and the strategy that follows.
+func (p *parser) then(s Strategy) Strategy {
+	if !p.accept('(') {
+		p.unexpected("(waits,strategy)")
+		return s
+	}
+	waits := p.argument()
+	n, err := strconv.Atoi(waits.text)
+	if err != nil {
+		p.fail(waits.at, "%q is no number of waits: want one such as 4", waits.text)
+	}
+	if !p.accept(',') {
+		p.unexpected("a comma and the strategy that follows")
+	}
+	if p.failed {
+		return s
+	}
+	next := p.strategy()
+	if !p.accept(')') {
+		p.unexpected("a closing parenthesis")
+	}
+	return s.Then(n, next)
+}
+
+// exactly reads as many arguments as are wanted.
+func (p *parser) exactly(name argument, want ...string) []argument {
+	args := p.arguments(strings.Join(want, " and "))
+	if len(args) != len(want) {
+		p.fail(name.at, "%s is given %d values: want %s", name.text, len(args), strings.Join(want, " and "))
+	}
+	return args
+}
+
+// arguments reads (a,b,…).
+func (p *parser) arguments(want string) (args []argument) {
+	if !p.accept('(') {
+		p.unexpected("(" + want + ")")
+		return nil
+	}
+	for {
+		args = append(args, p.argument())
+		if p.accept(')') {
+			return args
+		}
+		if !p.accept(',') {
+			p.unexpected("a comma or a closing parenthesis")
+			return nil
+		}
+	}
+}
+
+// argument reads up to the next comma or parenthesis.
+func (p *parser) argument() argument {
+	p.space()
+	from := p.at
+	for p.at < len(p.text) && !strings.ContainsRune("(),", rune(p.text[p.at])) {
+		p.at++
+	}
+	return argument{strings.TrimRight(p.text[from:p.at], " "), from}
+}
+
+func (p *parser) duration(a argument) time.Duration {
+	d, err := time.ParseDuration(a.text)
+	if err != nil {
+		p.fail(a.at, "%q is no duration: want one such as 1.5s, 100ms or 2m", a.text)
+	}
+	return d
+}
+
+func (p *parser) factor(a argument) float64 {
+	x, err := strconv.ParseFloat(a.text, 64)
+	if err != nil {
+		p.fail(a.at, "%q is no factor: want a number such as 2 or 1.5", a.text)
+	}
+	return x
+}

@@ -1,0 +1,79 @@
+package backoff
+
+import (
+	"sort"
+	"time"
+)
+
+// patience is how many different waits Total adds up one by one.
+const patience = 1 << 20
+
+// Total returns the window of the sum of the first waits, at most the longest
+// Duration: the sums of the lower and of the upper ends of Bounds(1) to
+// Bounds(waits). It is 0 for waits of 0 or less.
+//
+// Waits that stay the same, as at a cap, are one multiplication, so a number of
+// waits as great as math.MaxInt is no matter. Only for a curve that still grows
+// after a million different waits is the window wider than the sums, never
+// narrower; a [Func] is taken to stay as it is from its millionth wait on.
+func (s Strategy) Total(waits int) (lo, hi time.Duration) {
+	if s.suspect && s.judge() != nil {
+		return 0, 0
+	}
+	return s.total(max(waits, 0), settings{cap: longest})
+}
+
+func (s *Strategy) total(waits int, outer settings) (lo, hi time.Duration) {
+	if s.curve == then {
+		set := s.settings().under(outer)
+		head := min(waits, s.more.waits)
+		lo, hi = s.more.head.total(head, set)
+		lo2, hi2 := s.more.tail.total(waits-head, set)
+		return sum(lo, lo2), sum(hi, hi2)
+	}
+	least := func(n int) time.Duration { lo, _ := s.leaf(n, longest, outer); return lo }
+	most := func(n int) time.Duration { _, hi := s.leaf(n, longest, outer); return hi }
+	settles := 1 // from this wait on the curve does not fall
+	switch s.curve {
+	case list:
+		settles = len(s.more.list)
+	case function:
+		settles = patience
+	}
+	return add(least, waits, settles, false), add(most, waits, settles, s.curve != function)
+}
+
+// add returns the sum of wait(1) to wait(n). From wait(settles) on the waits do
+// not fall. Where they go on growing for too long, the rest is taken for as long
+// as its last wait (if up), or as its first.
+func add(wait func(int) time.Duration, n, settles int, up bool) (total time.Duration) {
+	for i, different := 1, 0; i <= n && total < longest; different++ {
+		d, same := wait(i), 1
+		switch {
+		case different >= patience && up:
+			d, same = wait(n), n-i+1
+		case different >= patience:
+			same = n - i + 1
+		case i >= settles && times(d, n-i+1) == longest:
+			return longest // the later ones are no shorter
+		case i >= settles:
+			same = run(wait, i, n)
+		}
+		total = sum(total, times(d, same))
+		i += same
+	}
+	return total
+}
+
+// run returns how many waits from wait(i) to wait(n), which do not fall, are equal.
+func run(wait func(int) time.Duration, i, n int) int {
+	d, step := wait(i), 1
+	for step <= n-i && wait(i+step) == d {
+		step *= 2
+		if step <= 0 || step > n-i {
+			step = n - i + 1
+		}
+	}
+	step = min(step, n-i+1)
+	return sort.Search(step, func(k int) bool { return wait(i+k) != d })
+}

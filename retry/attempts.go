@@ -1,0 +1,94 @@
+package retry
+
+import (
+	"context"
+	"errors"
+	"iter"
+)
+
+// ErrAbandoned is the error of a loop over [Attempts] that was left in its first
+// round before its body had set the error.
+var ErrAbandoned = errors.New("retry: the loop over Attempts was left before its first call had returned")
+
+// errUnset is the mark that the body of a loop has to overwrite.
+var errUnset = errors.New("retry: the body of the loop over Attempts has not set this error")
+
+// Attempts is [Do] for code that cannot be a function: a loop whose body makes
+// one call a round and sets *err to what it returned.
+//
+//	var v int
+//	var err error
+//	for ctx := range retry.Attempts(ctx, p, &err) {
+//		v, err = fetch(ctx)
+//	}
+//
+// After a round, a nil *err ends the loop, and an error is decided on as in Do:
+// the next round follows after the wait, or the loop ends. At its end *err is
+// exactly what Do would have returned, also where no round was made. The loop
+// gives each round its context, which is ctx unless AttemptTimeout or AttemptInfo
+// asks for one of its own (it ends with the round), and the number of the call.
+//
+// Leaving the loop by break or return ends the run for [Abandoned], or
+// [Succeeded] where the body had set *err to nil. If the body had not set it,
+// *err is the error of the round before, or [ErrAbandoned] in the first. A body
+// that comes to its end without having set *err panics: it wrote := where = was
+// meant.
+//
+// Ranging over the result again is another run. The loop allocates nothing. It
+// panics if ctx or err is nil.
+func Attempts(ctx context.Context, p Policy, err *error) iter.Seq2[context.Context, int] {
+	return func(yield func(context.Context, int) bool) { attempts(ctx, p, err, yield) }
+}
+
+func attempts(ctx context.Context, p Policy, err *error, yield func(context.Context, int) bool) {
+	check(ctx, "retry.Attempts", false)
+	if err == nil {
+		panic("retry.Attempts: nil err: want a pointer to the error that the loop's body sets")
+	}
+	var r run
+	var a alarm
+	if *err = r.start(ctx, &p, false); *err != nil {
+		return
+	}
+	before := ErrAbandoned
+	for {
+		more, set := round(ctx, &p, &r, err, before, yield)
+		if !more {
+			r.leave(ctx, &p, err, set)
+			return
+		}
+		before = *err
+		if !r.again(ctx, &p, &a, err) {
+			return
+		}
+	}
+}
+
+// round runs the loop's body once. It reports whether the loop goes on, and
+// whether the body has set *err; where it has not, before is left in it.
+func round(ctx context.Context, p *Policy, r *run, err *error, before error, yield func(context.Context, int) bool) (more, set bool) {
+	*err = errUnset
+	defer func() {
+		if set = *err != errUnset; !set {
+			*err = before
+		}
+	}()
+	more, _ = call(ctx, p, r, func(ctx context.Context) (bool, error) { return yield(ctx, r.calls), nil })
+	if more && *err == errUnset {
+		panic("retry.Attempts: the body of the loop has not set the error: write err = …, not err := …")
+	}
+	return more, set
+}
+
+// leave ends a run whose loop was left. Where the body had not set *err, nobody
+// knows whether its call failed.
+func (r *run) leave(ctx context.Context, p *Policy, err *error, set bool) {
+	reason := Succeeded
+	if *err != nil {
+		reason = Abandoned
+		if set {
+			r.emit(ctx, p, Event{Kind: Failed, Err: *err})
+		}
+	}
+	*err = r.finish(ctx, p, reason, *err)
+}

@@ -1,0 +1,312 @@
+package retry
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/dacapo-go/dacapo/backoff"
+)
+
+// String returns the policy as text that [Parse] reads, such as
+//
+//	retries=5 backoff=exp(100ms,2).cap(5s).jitter(full) max-elapsed=1m attempt-timeout=2s hints=clamp,10s
+//
+// What has no text (On, Except, If, Events, Rand, a Func) is named with a plus at
+// the end, and Parse does not read it.
+func (p Policy) String() string {
+	words := []string{"retries=" + retries(p.maxRetries()), "backoff=" + p.backoffText()}
+	if p.more != nil {
+		words = append(words, p.more.words()...)
+	}
+	for _, name := range p.textless() {
+		words = append(words, "+"+name)
+	}
+	return strings.Join(words, " ")
+}
+
+// MarshalText returns the text of String. A policy with a fault, or with a
+// setting that has no text, has none: that is an error.
+func (p Policy) MarshalText() ([]byte, error) {
+	if err := p.Err(); err != nil {
+		return nil, err
+	}
+	if names := p.textless(); names != nil {
+		return nil, fmt.Errorf("retry: %s has no text: want it set in the program, after the text is read", strings.Join(names, ", "))
+	}
+	return []byte(p.String()), nil
+}
+
+// UnmarshalText sets the whole policy to what [Parse] reads, and leaves it as it
+// is where that is an error.
+func (p *Policy) UnmarshalText(text []byte) error {
+	read, err := Parse(string(text))
+	if err == nil {
+		*p = read
+	}
+	return err
+}
+
+// LogValue returns the text of String.
+func (p Policy) LogValue() slog.Value { return slog.StringValue(p.String()) }
+
+func retries(n int) string {
+	if n == Unlimited {
+		return "unlimited"
+	}
+	return strconv.Itoa(n)
+}
+
+func (p *Policy) backoffText() string {
+	if p.backoff == noWait {
+		return backoff.Strategy{}.String()
+	}
+	return p.strategy().String()
+}
+
+// words returns the text of the rare settings.
+func (s *settings) words() (words []string) {
+	add := func(set setting, text string) {
+		if s.set&set != 0 {
+			words = append(words, text)
+		}
+	}
+	add(setMaxElapsed, "max-elapsed="+short(s.maxElapsed))
+	add(setAttemptTimeout, "attempt-timeout="+short(s.attemptTimeout))
+	if s.hintMode == HintIgnore {
+		add(setHints, "hints="+s.hintMode.String())
+	} else {
+		add(setHints, "hints="+s.hintMode.String()+","+short(s.hintMax))
+	}
+	add(setWrapErrors, "wrap-errors")
+	add(setAttemptInfo, "attempt-info")
+	return words
+}
+
+// short returns d without the zeros at its end: 1m, not 1m0s.
+func short(d time.Duration) string {
+	text := backoff.Constant(d).String()
+	return strings.TrimSuffix(strings.TrimPrefix(text, "constant("), ")")
+}
+
+// String returns the mode as a word.
+func (m HintMode) String() string {
+	if m > HintIgnore {
+		return fmt.Sprintf("HintMode(%d)", m)
+	}
+	return [...]string{"refuse", "clamp", "ignore"}[m]
+}
+
+// textless names the settings that have no text.
+func (p *Policy) textless() (names []string) {
+	if _, err := p.backoff.MarshalText(); err != nil && p.backoff.Err() == nil {
+		names = append(names, "Func")
+	}
+	if p.more == nil {
+		return names
+	}
+	for _, s := range []struct {
+		name  string
+		given bool
+	}{
+		{"On", p.more.on != nil}, {"Except", p.more.except != nil}, {"If", p.more.ifs != nil},
+		{"Events", p.more.events != nil}, {"Rand", p.has(setRand)},
+	} {
+		if s.given {
+			names = append(names, s.name)
+		}
+	}
+	return names
+}
+
+// ParseError is one thing that [Parse] could not read, or a fault of what it read.
+type ParseError struct {
+	Column  int    // where it begins, in characters from 1
+	Problem string // what is wrong, and what is wanted
+}
+
+// Error returns the column and the problem in one line.
+func (e *ParseError) Error() string {
+	return fmt.Sprintf("retry: column %d: %s", e.Column, e.Problem)
+}
+
+// Parse reads a policy from text, as String writes it: words with spaces between
+// them, each at most once and in any order.
+//
+//	retries=5           or calls=6, or retries=unlimited
+//	backoff=…           as backoff.Parse reads it
+//	max-elapsed=1m      attempt-timeout=2s
+//	hints=clamp,10s     or hints=refuse,10s, or hints=ignore
+//	wrap-errors         attempt-info
+//
+// What is left out is as in [New]; an empty text is New. The error joins a
+// [*ParseError] for each fault in the text, in the order of their columns.
+func Parse(text string) (Policy, error) {
+	p := parser{text: text, given: map[string]bool{}}
+	for from := 0; from < len(text); {
+		to := from + wordLength(text[from:])
+		if to > from {
+			p.word(from, text[from:to])
+		}
+		from = to + 1
+	}
+	if err := errors.Join(p.errs...); err != nil {
+		return Policy{}, err
+	}
+	return p.policy, nil
+}
+
+// wordLength returns how long the word is that text begins with: up to a space
+// that is not in parentheses.
+func wordLength(text string) int {
+	depth := 0
+	for i, c := range text {
+		switch {
+		case c == '(':
+			depth++
+		case c == ')':
+			depth--
+		case c == ' ' && depth <= 0, c == '\t', c == '\n', c == '\r':
+			return i
+		}
+	}
+	return len(text)
+}
+
+type parser struct {
+	text   string
+	policy Policy
+	given  map[string]bool
+	errs   []error
+	faults []string // what Err said, as far as it is reported
+}
+
+// report notes a problem at a byte of the text.
+func (p *parser) report(at int, format string, args ...any) {
+	column := utf8.RuneCountInString(p.text[:at]) + 1
+	p.errs = append(p.errs, &ParseError{column, fmt.Sprintf(format, args...)})
+}
+
+const wantWord = "retries=, calls=, backoff=, max-elapsed=, attempt-timeout=, hints=, wrap-errors or attempt-info"
+
+// word reads one word, which begins at a byte of the text.
+func (p *parser) word(at int, word string) {
+	key, value, hasValue := strings.Cut(word, "=")
+	valueAt := at + len(key) + 1
+	if !hasValue {
+		valueAt = at
+	}
+	switch isFlag := key == "wrap-errors" || key == "attempt-info"; {
+	case p.given[key]:
+		p.report(at, "%s is given a second time: want it once", key)
+		return
+	case key == "calls" && p.given["retries"], key == "retries" && p.given["calls"]:
+		p.report(at, "retries and calls are both given: want one of them")
+		return
+	case isFlag && hasValue:
+		p.report(valueAt, "%s has the value %q: want the word alone", key, value)
+		return
+	case !isFlag && !hasValue:
+		p.report(at, "%q: want %s", word, wantWord)
+		return
+	}
+	p.given[key] = true
+	p.set(at, key, valueAt, value)
+	p.judge(valueAt)
+}
+
+func (p *parser) set(at int, key string, valueAt int, value string) {
+	switch key {
+	case "retries":
+		p.count(valueAt, value, "retries", 0)
+	case "calls":
+		p.count(valueAt, value, "calls", 1)
+	case "backoff":
+		p.backoff(valueAt, value)
+	case "max-elapsed":
+		p.policy = p.policy.MaxElapsed(p.duration(valueAt, value))
+	case "attempt-timeout":
+		p.policy = p.policy.AttemptTimeout(p.duration(valueAt, value))
+	case "hints":
+		p.hints(valueAt, value)
+	case "wrap-errors":
+		p.policy = p.policy.WrapErrors()
+	case "attempt-info":
+		p.policy = p.policy.AttemptInfo()
+	default:
+		p.report(at, "%q is no setting: want %s", key, wantWord)
+	}
+}
+
+// count reads a number of calls, of which so many are no retries.
+func (p *parser) count(at int, value, what string, first int) {
+	if value == "unlimited" {
+		p.policy = p.policy.MaxRetries(Unlimited)
+		return
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < first {
+		p.report(at, "%s is %q: want a number of at least %d, or unlimited", what, value, first)
+		return
+	}
+	p.policy = p.policy.MaxRetries(n - first)
+}
+
+// backoff reads a strategy, and reports its faults where they stand in this text.
+func (p *parser) backoff(at int, value string) {
+	s, err := backoff.Parse(value)
+	p.policy = p.policy.Backoff(s)
+	if err == nil {
+		return
+	}
+	column := utf8.RuneCountInString(p.text[:at])
+	for _, err := range err.(interface{ Unwrap() []error }).Unwrap() {
+		if e, ok := errors.AsType[*backoff.ParseError](err); ok {
+			p.errs = append(p.errs, &ParseError{column + e.Column, e.Problem})
+		}
+	}
+}
+
+// duration reads a duration. Where it cannot, it returns one that is no fault.
+func (p *parser) duration(at int, value string) time.Duration {
+	d, err := time.ParseDuration(value)
+	if err != nil {
+		p.report(at, "%q is no duration: want one such as 1.5s, 100ms or 2m", value)
+		return 1
+	}
+	return d
+}
+
+func (p *parser) hints(at int, value string) {
+	word, limit, limited := strings.Cut(value, ",")
+	for _, mode := range []HintMode{HintRefuse, HintClamp} {
+		if word == mode.String() && limited {
+			p.policy = p.policy.Hints(mode, p.duration(at+len(word)+1, limit))
+			return
+		}
+	}
+	if value != HintIgnore.String() {
+		p.report(at, "hints is %q: want refuse or clamp with a duration, such as clamp,10s, or ignore", value)
+		return
+	}
+	p.policy = p.policy.Hints(HintIgnore, defaultHint)
+}
+
+// judge reports the faults of the policy that were not reported before.
+func (p *parser) judge(at int) {
+	err := p.policy.Err()
+	if err == nil {
+		return
+	}
+	for fault := range strings.SplitSeq(err.Error(), "\n") {
+		if !slices.Contains(p.faults, fault) {
+			p.faults = append(p.faults, fault)
+			p.report(at, "%s", strings.TrimPrefix(fault, "retry: "))
+		}
+	}
+}
