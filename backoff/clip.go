@@ -10,8 +10,8 @@ import (
 // wait is never above max, and a jittered one stays spread at it. Of several
 // caps the smallest holds. max is not below the curve's first wait.
 func (s Strategy) Cap(max time.Duration) Strategy {
-	s.suspect = s.suspect || s.wary || max < s.first || int64(max) < s.spread
-	s.fixed = s.fixed && !s.suspect
+	s.faulty = s.faulty || max < s.need()
+	s.fixed = s.fixed && !s.faulty
 	if room := math.MaxInt64 - uint64(max); room > s.room {
 		s.room = room
 	}
@@ -23,12 +23,41 @@ func (s Strategy) Cap(max time.Duration) Strategy {
 // greatest holds. min is not above the cap.
 func (s Strategy) Floor(min time.Duration) Strategy {
 	m := s.copyMore()
-	if m.floor >= 0 && (min > m.floor || min < 0) { // a negative one stays, for Err to name
+	if uint64(min) > uint64(m.floor) { // a negative one is great, and stays for Err to name
 		m.floor = min
 	}
-	s.suspect = s.suspect || s.wary || min < 0 || min > s.capped()
-	s.wary, s.fixed, s.more = true, false, m
+	s.faulty = s.faulty || min < 0 || min > s.ceiling()
+	s.fixed, s.more = false, m
 	return s
+}
+
+// need returns the least cap that fits the strategy and its parts: their first
+// waits, floors and additive jitters.
+func (s *Strategy) need() time.Duration {
+	need := max(s.first, 0)
+	if s.jitter == additive {
+		need = max(need, time.Duration(s.spread))
+	}
+	if s.more != nil {
+		need = max(need, s.more.need, s.more.floor)
+	}
+	return need
+}
+
+// taken returns MaxInt64 less the smallest cap of the strategy and its parts.
+func (s *Strategy) taken() uint64 {
+	if s.more != nil {
+		return max(s.room, s.more.room)
+	}
+	return s.room
+}
+
+// ceiling returns the smallest cap of the strategy and its parts.
+func (s *Strategy) ceiling() time.Duration { return time.Duration(math.MaxInt64 - s.taken()) }
+
+// jittered reports whether the strategy, or a part of it, can take no jitter more.
+func (s *Strategy) jittered() bool {
+	return s.jitter != noJitter || s.more != nil && s.more.jittered
 }
 
 func (s Strategy) copyMore() *more {

@@ -24,13 +24,13 @@ const (
 
 // Constant waits d before every retry.
 func Constant(d time.Duration) Strategy {
-	return Strategy{curve: constant, first: d, suspect: d < 0, fixed: d >= 0}
+	return Strategy{curve: constant, first: d, faulty: d < 0, fixed: d >= 0}
 }
 
 // Linear waits first before the first retry and step longer before each
 // further one: first + (n-1)·step, at most the greatest Duration.
 func Linear(first, step time.Duration) Strategy {
-	return Strategy{curve: linear, first: first, arg: uint64(step), suspect: first < 0 || step < 0}
+	return Strategy{curve: linear, first: first, arg: uint64(step), faulty: first < 0 || step < 0}
 }
 
 // Exponential waits first before the first retry and factor times longer before
@@ -40,12 +40,12 @@ func Linear(first, step time.Duration) Strategy {
 // The power is computed in integers, on a mantissa of 128 bits that is cut, not
 // rounded: for a whole factor the wait is exact; for another it is never above
 // the exact value, at most 1ns below it, and never falls. Without a cap it
-// doubles past an hour within 22 retries from 1ms: most callers set
+// doubling from 1ms passes an hour at the 23rd retry: most callers set
 // [Strategy.Cap] and a jitter.
 func Exponential(first time.Duration, factor float64) Strategy {
 	return Strategy{
 		curve: exponential, first: first, arg: math.Float64bits(factor),
-		suspect: first < 0 || !(factor >= 1 && factor <= math.MaxFloat64),
+		faulty: first < 0 || !(factor >= 1 && factor <= math.MaxFloat64),
 	}
 }
 
@@ -53,7 +53,7 @@ func Exponential(first time.Duration, factor float64) Strategy {
 // two before it, at most the greatest Duration. It grows like an exponential
 // with a factor of 1.618.
 func Fibonacci(first time.Duration) Strategy {
-	return Strategy{curve: fibonacci, first: first, suspect: first < 0}
+	return Strategy{curve: fibonacci, first: first, faulty: first < 0}
 }
 
 // Decorrelated draws each wait from [first, 3·p), where p is the wait before
@@ -64,7 +64,7 @@ func Fibonacci(first time.Duration) Strategy {
 // value, so that the waits do not pile up at the cap. It is random as it is: a
 // further jitter is a fault.
 func Decorrelated(first time.Duration) Strategy {
-	return Strategy{curve: decorrelated, jitter: inBuilt, random: true, first: first, suspect: first < 0}
+	return Strategy{curve: decorrelated, jitter: inBuilt, random: true, first: first, faulty: first < 0}
 }
 
 // List waits the given waits in their order, and repeats the last for every
@@ -74,7 +74,7 @@ func List(waits ...time.Duration) Strategy {
 	if len(waits) > 0 {
 		s.first = waits[0]
 	}
-	s.suspect = len(waits) == 0 || slices.Min(waits) < 0
+	s.faulty = len(waits) == 0 || slices.Min(waits) < 0
 	return s
 }
 
@@ -83,7 +83,7 @@ func List(waits ...time.Duration) Strategy {
 // safe for concurrent use. A negative end reads as 0, and hi below lo as lo.
 // Being a window already, it takes a cap and a floor, but no jitter.
 func Func(span func(n int) (lo, hi time.Duration)) Strategy {
-	return Strategy{curve: function, jitter: inBuilt, random: true, suspect: span == nil, more: &more{span: span}}
+	return Strategy{curve: function, jitter: inBuilt, random: true, faulty: span == nil, more: &more{span: span}}
 }
 
 // Then takes the first waits from s and the rest from next, which starts from
@@ -91,9 +91,12 @@ func Func(span func(n int) (lo, hi time.Duration)) Strategy {
 // to each of its parts. waits is 0 or more.
 func (s Strategy) Then(waits int, next Strategy) Strategy {
 	return Strategy{
-		curve: then, wary: true, random: s.random || next.random,
-		suspect: s.suspect || next.suspect || waits < 0,
-		more:    &more{waits: waits, head: s, tail: next},
+		curve: then, random: s.random || next.random,
+		faulty: s.faulty || next.faulty || waits < 0,
+		more: &more{
+			waits: waits, head: s, tail: next,
+			need: max(s.need(), next.need()), room: max(s.taken(), next.taken()), jittered: s.jittered() || next.jittered(),
+		},
 	}
 }
 

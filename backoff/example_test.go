@@ -1,6 +1,8 @@
 package backoff_test
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -146,4 +148,44 @@ func ExampleStrategy_AdditiveJitter() {
 func ExampleStrategy_SpringJitter() {
 	show(backoff.Exponential(time.Second, 2).SpringJitter(100*time.Millisecond), 3)
 	// Output: [1s, 1.1s) [1.8s, 2.2s) [3.6s, 4.4s)
+}
+
+func ExampleStrategy_Total() {
+	lo, hi := backoff.Exponential(time.Second, 2).Cap(10 * time.Second).EqualJitter().Total(6)
+	fmt.Println(lo, hi) // 1+2+4+8+10+10 seconds, and half of it
+	// Output: 17.5s 35s
+}
+
+func ExampleParse() {
+	s, err := backoff.Parse("exp(100ms,2).cap(300ms).jitter(equal)")
+	fmt.Println(s, err)
+	show(s, 3)
+	_, err = backoff.Parse("exp(100ms).cap(5)")
+	fmt.Println(err)
+	// Output:
+	// exp(100ms,2).cap(300ms).jitter(equal) <nil>
+	// [50ms, 100ms) [100ms, 200ms) [150ms, 300ms)
+	// backoff: column 1: exp is given 1 values: want the first wait and the factor
+}
+
+func ExampleParseError() {
+	_, err := backoff.Parse("exp(1s,2).cap(5)")
+	var e *backoff.ParseError
+	if errors.As(err, &e) {
+		fmt.Println(e.Column, e.Problem)
+	}
+	// Output: 15 "5" is no duration: want one such as 1.5s, 100ms or 2m
+}
+
+func ExampleStrategy_MarshalText() {
+	out, _ := json.Marshal(map[string]backoff.Strategy{"wait": backoff.Fibonacci(time.Second)})
+	fmt.Println(string(out))
+	// Output: {"wait":"fibonacci(1s)"}
+}
+
+func ExampleStrategy_UnmarshalText() {
+	var config struct{ Wait backoff.Strategy }
+	err := json.Unmarshal([]byte(`{"wait": "list(1s,5s,1m)"}`), &config)
+	fmt.Println(config.Wait, err)
+	// Output: list(1s,5s,1m) <nil>
 }

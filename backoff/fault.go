@@ -17,16 +17,16 @@ import (
 // a nil Func, a negative number of waits before Then, and a second jitter or one
 // on Decorrelated or Func.
 func (s Strategy) Err() error {
-	if !s.suspect {
+	if !s.faulty {
 		return nil
 	}
 	return s.judge()
 }
 
-// judge is Err for a strategy that may have a fault.
+// judge names the faults.
 func (s *Strategy) judge() error {
 	var f faults
-	f.strategy(s, settings{cap: longest})
+	f.strategy(s, settings{cap: longest}, nil)
 	return errors.Join(f...)
 }
 
@@ -47,23 +47,24 @@ func (f *faults) negative(d time.Duration, setting string) {
 	}
 }
 
-// strategy finds the faults of s inside a strategy with the outer settings.
-func (f *faults) strategy(s *Strategy, outer settings) {
+// strategy finds the faults of s inside a strategy with the outer settings and
+// jitters.
+func (f *faults) strategy(s *Strategy, outer settings, jitters []spreading) {
 	own := s.settings()
 	f.negative(own.cap, "Cap")
 	f.negative(own.floor, "Floor")
-	f.jitters(s, outer)
+	jitters = f.jitters(s, jitters)
 	all := own.under(outer)
 	if s.curve == then {
 		if s.more.waits < 0 {
 			f.add("Then comes after %d waits: want 0 or more", s.more.waits)
 		}
-		f.strategy(&s.more.head, all)
-		f.strategy(&s.more.tail, all)
+		f.strategy(&s.more.head, all, jitters)
+		f.strategy(&s.more.tail, all, jitters)
 		return
 	}
 	f.curve(s)
-	f.fit(s, all)
+	f.fit(s, all, jitters)
 }
 
 // curve finds the faults of the curve itself.
@@ -95,46 +96,45 @@ func (f *faults) curve(s *Strategy) {
 }
 
 // fit finds where the settings of a part do not fit each other.
-func (f *faults) fit(s *Strategy, set settings) {
+func (f *faults) fit(s *Strategy, set settings, jitters []spreading) {
 	if set.cap < 0 {
 		return // it fits nothing, and is named already
 	}
-	if set.cap < s.first && s.curve != function {
+	if set.cap < s.first {
 		f.add("Cap is %v, below the first wait of %v, %v: want a cap of at least that, or a shorter first wait", set.cap, s.curve, s.first)
 	}
 	if set.floor > set.cap {
 		f.add("Floor is %v, above the cap of %v: want a floor of at most that", set.floor, set.cap)
 	}
-	if d := time.Duration(set.spread); set.jitter == additive && d > set.cap {
-		f.add("AdditiveJitter is %v, above the cap of %v: want a jitter of at most that", d, set.cap)
+	for _, j := range jitters {
+		if d := time.Duration(j.spread); j.jitter == additive && d > set.cap {
+			f.add("AdditiveJitter is %v, above the cap of %v: want a jitter of at most that", d, set.cap)
+		}
 	}
 }
 
-// jitters finds the faults of the jitters that s has inside the outer settings.
-func (f *faults) jitters(s *Strategy, outer settings) {
-	f.spread(spreading{s.jitter, s.spread})
-	if outer.jitter == noJitter && (s.more == nil || s.more.second == nil) || s.jitter == noJitter {
-		return // at most one, and it was judged
+// jitters finds the faults of the jitters of s inside a strategy that has the
+// outer ones, and returns all of them.
+func (f *faults) jitters(s *Strategy, outer []spreading) []spreading {
+	all := slices.Clip(outer)
+	if s.jitter != noJitter && s.jitter != inBuilt {
+		all = append(all, spreading{s.jitter, s.spread})
 	}
-	given := []spreading{outer.spreading, {s.jitter, s.spread}}
 	if s.more != nil {
-		given = append(given, s.more.second...)
+		all = append(all, s.more.second...)
 	}
 	var names []string
-	for i, j := range given {
-		if i > 1 {
-			f.spread(j)
-		}
-		if j.jitter != noJitter && j.jitter != inBuilt {
-			names = append(names, j.jitter.String())
-		}
+	for _, j := range all {
+		f.spread(j)
+		names = append(names, j.jitter.String())
 	}
-	has := strings.Join(names, " and ")
-	if s.jitter == inBuilt {
+	switch has := strings.Join(names, " and "); {
+	case s.jitter == inBuilt && len(all) > 0:
 		f.add("%v has %s: want no jitter, for it is a window already", s.curve, has)
-	} else {
+	case len(all) > 1 && len(all) > len(outer):
 		f.add("%v has %s: want one jitter", s.curve, has)
 	}
+	return all
 }
 
 // spread finds the faults of one jitter's argument.

@@ -40,25 +40,25 @@ func (s Strategy) EqualJitter() Strategy { return s.with(equal, 0) }
 // uses 0.2 (proposal A6, as changed in 2024). At the cap the window is its lower
 // half.
 func (s Strategy) ProportionalJitter(fraction float64) Strategy {
-	s.suspect = s.suspect || !(fraction >= 0 && fraction <= 1)
+	s.faulty = s.faulty || !(fraction >= 0 && fraction <= 1)
 	return s.with(proportional, -int64(math.Float64bits(fraction)))
 }
 
-// AdditiveJitter draws each wait from [e, e+d), where e is the curve's value:
-// never earlier than the curve says. Where the window would pass the cap it is
-// moved down as a whole, to [cap-d, cap). d is not negative and not above the cap.
+// AdditiveJitter draws each wait from [e, e+d), where e is the curve's value: not
+// earlier than the curve says, but where the window would pass the cap. There it
+// is moved down as a whole, to [cap-d, cap). d is not negative and not above the cap.
 func (s Strategy) AdditiveJitter(d time.Duration) Strategy {
-	s.suspect = s.suspect || d < 0 || d > s.capped()
+	s.faulty = s.faulty || d < 0 || d > s.ceiling()
 	return s.with(additive, int64(d))
 }
 
-// SpringJitter draws each wait as Spring Framework 7 does (its
+// SpringJitter draws each wait by the law of Spring Framework 7 (its
 // ExponentialBackOff with a jitter of d): from [max(e-j, min(first, e)), e+j),
-// where e is the curve's value and j = ⌊d·e/first⌋, or d where first is 0. The
-// first wait, and every wait of a constant curve, is only ever lengthened. d is
-// not negative.
+// where e is the curve's value and j = ⌊d·e/first⌋, or d where first is 0; only
+// the product is rounded, and to nanoseconds. The first wait, and every wait of a
+// constant curve, is only ever lengthened. d is not negative.
 func (s Strategy) SpringJitter(d time.Duration) Strategy {
-	s.suspect = s.suspect || d < 0
+	s.faulty = s.faulty || d < 0
 	return s.with(spring, int64(d))
 }
 
@@ -67,8 +67,8 @@ func (s Strategy) with(j jitter, spread int64) Strategy {
 	if s.jitter != noJitter {
 		return s.withSecond(spreading{j, spread})
 	}
-	s.jitter, s.spread = j, spread
-	s.random, s.fixed, s.suspect = true, false, s.suspect || s.wary
+	s.faulty = s.faulty || s.jittered()
+	s.jitter, s.spread, s.random, s.fixed = j, spread, true, false
 	return s
 }
 
@@ -76,7 +76,7 @@ func (s Strategy) with(j jitter, spread int64) Strategy {
 func (s Strategy) withSecond(j spreading) Strategy {
 	m := s.copyMore()
 	m.second = append(m.second[:len(m.second):len(m.second)], j)
-	s.more, s.suspect = m, true
+	s.more, s.faulty = m, true
 	return s
 }
 

@@ -13,22 +13,24 @@ import (
 // safe for concurrent use, and one value can serve any number of runs at once,
 // for it keeps no count. The zero Strategy waits for nothing.
 type Strategy struct {
-	curve   curve
-	jitter  jitter
-	suspect bool          // a setting may be a fault: judge has to look
-	wary    bool          // what is set from here on makes it suspect
-	random  bool          // Delay reads its random word
-	fixed   bool          // every wait is first: Delay need not look further
-	first   time.Duration // the curve's first wait
-	arg     uint64        // Linear: the step; Exponential: the bits of the factor
-	room    uint64        // MaxInt64 less the cap, so that the zero Strategy has none
-	spread  int64         // the jitter's argument: a duration, or minus the bits of a fraction
-	more    *more         // what few strategies have
+	curve  curve
+	jitter jitter
+	faulty bool          // judge finds a fault
+	random bool          // Delay reads its random word
+	fixed  bool          // every wait is first: Delay need not look further
+	first  time.Duration // the curve's first wait
+	arg    uint64        // Linear: the step; Exponential: the bits of the factor
+	room   uint64        // MaxInt64 less the cap, so that the zero Strategy has none
+	spread int64         // the jitter's argument: a duration, or minus the bits of a fraction
+	more   *more         // what few strategies have
 }
 
 // more is the part of a Strategy that few have. It is never changed once a
 // Strategy points to it.
 type more struct {
+	need       time.Duration // of the parts: the least cap that fits them
+	room       uint64        // of the parts, as in Strategy: the greatest
+	jittered   bool          // a part has a jitter
 	floor      time.Duration
 	list       []time.Duration                    // List
 	span       func(n int) (lo, hi time.Duration) // Func
@@ -100,7 +102,7 @@ func (set settings) under(outer settings) settings {
 
 // window is the whole strategy: the waits that Delay(n, prev, u) gives over all u.
 func (s *Strategy) window(n int, prev time.Duration) (lo, hi time.Duration) {
-	if s.suspect && s.judge() != nil {
+	if s.faulty {
 		return 0, 0
 	}
 	n = max(n, 1)

@@ -17,7 +17,7 @@ const patience = 1 << 20
 // after a million different waits is the window wider than the sums, never
 // narrower; a [Func] is taken to stay as it is from its millionth wait on.
 func (s Strategy) Total(waits int) (lo, hi time.Duration) {
-	if s.suspect && s.judge() != nil {
+	if s.faulty {
 		return 0, 0
 	}
 	return s.total(max(waits, 0), settings{cap: longest})
@@ -47,33 +47,31 @@ func (s *Strategy) total(waits int, outer settings) (lo, hi time.Duration) {
 // not fall. Where they go on growing for too long, the rest is taken for as long
 // as its last wait (if up), or as its first.
 func add(wait func(int) time.Duration, n, settles int, up bool) (total time.Duration) {
-	for i, different := 1, 0; i <= n && total < longest; different++ {
+	for left, different := n, 0; left > 0 && total < longest; different++ {
+		i := n - left + 1
 		d, same := wait(i), 1
 		switch {
 		case different >= patience && up:
-			d, same = wait(n), n-i+1
+			d, same = wait(n), left
 		case different >= patience:
-			same = n - i + 1
-		case i >= settles && times(d, n-i+1) == longest:
+			same = left
+		case i >= settles && times(d, left) == longest:
 			return longest // the later ones are no shorter
 		case i >= settles:
-			same = run(wait, i, n)
+			same = run(wait, i, left)
 		}
 		total = sum(total, times(d, same))
-		i += same
+		left -= same
 	}
 	return total
 }
 
-// run returns how many waits from wait(i) to wait(n), which do not fall, are equal.
-func run(wait func(int) time.Duration, i, n int) int {
-	d, step := wait(i), 1
-	for step <= n-i && wait(i+step) == d {
-		step *= 2
-		if step <= 0 || step > n-i {
-			step = n - i + 1
-		}
+// run returns how many of the next waits from wait(i) on, which do not fall, are
+// equal to it.
+func run(wait func(int) time.Duration, i, next int) int {
+	d, same := wait(i), 1
+	for same < next && wait(i+same) == d {
+		same += min(same, next-same) // twice as many, at most next
 	}
-	step = min(step, n-i+1)
-	return sort.Search(step, func(k int) bool { return wait(i+k) != d })
+	return sort.Search(same, func(k int) bool { return wait(i+k) != d })
 }

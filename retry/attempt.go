@@ -9,7 +9,7 @@ import (
 type Attempt struct {
 	Number      int   // from 1
 	RetriesLeft int   // retries that may follow this attempt; Unlimited where there is no limit
-	Err         error // what the attempt before returned; nil in the first
+	Err         error // what the attempt before returned, without a mark of ours around it; nil in the first
 }
 
 // AttemptInfo makes every attempt's context answer [AttemptFrom], for one
@@ -66,6 +66,6 @@ func (r *run) context(ctx context.Context, p *Policy) context.Context {
 	}
 	r.info.mu.Lock()
 	defer r.info.mu.Unlock()
-	r.info.attempt = Attempt{Number: r.calls, RetriesLeft: left, Err: r.last.Err}
+	r.info.attempt = Attempt{Number: r.calls, RetriesLeft: left, Err: unmarked(r.last.Err)}
 	return r.info
 }

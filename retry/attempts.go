@@ -47,6 +47,7 @@ func attempts(ctx context.Context, p Policy, err *error, yield func(context.Cont
 	}
 	var r run
 	var a alarm
+	r.last.still = p.still()
 	if *err = r.start(ctx, &p, false); *err != nil {
 		return
 	}
@@ -87,7 +88,7 @@ func (r *run) leave(ctx context.Context, p *Policy, err *error, set bool) {
 	if *err != nil {
 		reason = Abandoned
 		if set {
-			r.emit(ctx, p, Event{Kind: Failed, Err: *err})
+			r.emit(ctx, p, Event{Kind: Failed, Err: unmarked(*err)})
 		}
 	}
 	*err = r.finish(ctx, p, reason, *err)

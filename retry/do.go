@@ -66,6 +66,7 @@ func begin[T any](ctx context.Context, p Policy, op func(context.Context) (T, er
 //go:noinline
 func goOn[T any](ctx context.Context, p Policy, op func(context.Context) (T, error), r *run, v T, err error) (T, error) {
 	var a alarm
+	r.last.still = p.still()
 	for r.again(ctx, &p, &a, &err) {
 		if p.more == nil {
 			v, err = op(ctx)

@@ -33,7 +33,8 @@
 //
 // # What the caller gets
 //
-// What the last call returned. If that was an error, it is the very same, so
+// What the last call returned. If that was an error, it is the very same (but for
+// a mark of [Permanent] or [After] around it, which is taken off), so
 // that == and errors.Is work as if there had been no retry. Only where the
 // context ended the run, or [Policy.WrapErrors] asks for it, is the error an
 // [*Error], which matches the last error, the context's error and its cause, and
@@ -45,7 +46,8 @@
 // A run whose next wait would reach the context's deadline ends at once instead
 // of waiting in vain; [Policy.MaxElapsed] is a budget looked at between calls,
 // and [Policy.AttemptTimeout] is what interrupts a call. There is no wait after
-// the last call. A policy that asks for none of them reads no clock.
+// the last call. The clock is read only where one of them, [Policy.Events] or
+// [Policy.WrapErrors] needs it.
 //
 // # Tests
 //

@@ -22,7 +22,7 @@ type Error struct {
 	Attempts int           // calls made
 	Elapsed  time.Duration // of the run; 0 where the policy did not read the clock
 	Last     error         // what the last call returned, without a mark of ours around it; nil: no call was made
-	Cause    error         // the cause of the context's end; nil: it had not ended
+	Cause    error         // why the context ended, or will have ended (DeadlineWouldExceed); nil: it had not
 
 	ended   error // the context's error
 	earlier earlier
@@ -42,7 +42,7 @@ func (e *Error) Error() string {
 	if e.ended != nil {
 		fmt.Fprintf(&b, ": %v", e.ended)
 	}
-	if e.Cause != nil && e.Cause.Error() != e.ended.Error() {
+	if e.Cause != nil && (e.ended == nil || e.Cause.Error() != e.ended.Error()) {
 		fmt.Fprintf(&b, " (%v)", e.Cause)
 	}
 	if e.Last != nil {

@@ -10,14 +10,17 @@ type Kind uint8
 // between the decision to retry and the retry; Finished comes once, last, unless
 // the operation, a predicate or a hook panicked or called runtime.Goexit.
 const (
-	Started   Kind = iota // a call is about to be made
-	Failed                // a call returned an error
-	Scheduled             // a retry will follow, after Delay (which can be 0)
-	Finished              // the run has ended, for Reason
+	_         Kind = iota
+	Started        // a call is about to be made
+	Failed         // a call returned an error
+	Scheduled      // a retry will follow, after Delay (which can be 0)
+	Finished       // the run has ended, for Reason
 )
 
 // String returns the kind as a word, such as "scheduled".
-func (k Kind) String() string { return [...]string{"started", "failed", "scheduled", "finished"}[k] }
+func (k Kind) String() string {
+	return word(k, "Kind", "", "started", "failed", "scheduled", "finished")
+}
 
 // Source says where a wait came from.
 type Source uint8
@@ -29,13 +32,13 @@ const (
 )
 
 // String returns the source as a word.
-func (s Source) String() string { return [...]string{"backoff", "hint"}[s] }
+func (s Source) String() string { return word(s, "Source", "backoff", "hint") }
 
 // An Event reports one step of a run to the hooks of [Policy.Events].
 type Event struct {
 	Kind    Kind
 	Call    int           // the number of the call, from 1; in Scheduled of the one that failed, in Finished of the last (0: none was made)
-	Err     error         // Failed, Scheduled: what the call returned; Finished: what the caller gets
+	Err     error         // Failed, Scheduled: what the call returned, without a mark of ours around it; Finished: what the caller gets
 	Delay   time.Duration // Scheduled: the wait before the next call
 	Source  Source        // Scheduled: where Delay comes from
 	Reason  Reason        // Finished: why

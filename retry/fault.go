@@ -39,7 +39,7 @@ func (s *settings) faults(add func(format string, args ...any)) {
 	if s.set&setAttemptTimeout != 0 && s.attemptTimeout <= 0 {
 		add("AttemptTimeout is %v: want more than 0, or leave it out for no limit", s.attemptTimeout)
 	}
-	if s.set&setHints != 0 && s.hintMax <= 0 && s.hintMode != HintIgnore {
+	if s.set&setHints != 0 && (s.hintMax < 0 || s.hintMax == 0 && s.hintMode != HintIgnore) {
 		add("Hints: the longest wait is %v: want more than 0, or retry.HintIgnore to follow no hint", s.hintMax)
 	}
 	if s.hintMode > HintIgnore {

@@ -21,7 +21,7 @@ const (
 // and of the hint plus what the strategy drew above its least, so that clients
 // with the same hint spread upward. A hint is not a wait of the strategy: its cap
 // does not limit it; max, MaxElapsed and the context's deadline do. max is above
-// 0, and HintIgnore does not use it.
+// 0; for HintIgnore, which does not use it, it may be 0.
 func (p Policy) Hints(mode HintMode, max time.Duration) Policy {
 	s := p.settings()
 	s.hintMode, s.hintMax, s.set = mode, max, s.set|setHints

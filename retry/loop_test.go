@@ -157,7 +157,7 @@ func (s script) expect() (want told) {
 		now, o = s.returns(len(want.at), now)
 		want.last = o.err
 		if want.last != nil {
-			note(retry.Event{Kind: retry.Failed, Err: want.last})
+			note(retry.Event{Kind: retry.Failed, Err: original(want.last)})
 		}
 		n := len(want.at)
 		wait, from, reason := s.judge(o, n, now, ends)
@@ -181,7 +181,7 @@ func (s script) expect() (want told) {
 			}
 		}
 		if reason == 0 {
-			note(retry.Event{Kind: retry.Scheduled, Err: want.last, Delay: wait, Source: from})
+			note(retry.Event{Kind: retry.Scheduled, Err: original(want.last), Delay: wait, Source: from})
 			if now+wait < ends {
 				now += wait
 				continue

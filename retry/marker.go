@@ -1,7 +1,6 @@
 package retry
 
 import (
-	"errors"
 	"reflect"
 	"time"
 )
@@ -30,8 +29,8 @@ func (p *permanent) Unwrap() error { return p.error }
 // After(d, nil) is nil.
 //
 // An error type of your own gives a hint with a method
-// RetryAfter() (time.Duration, bool), where false means none. Of several hints
-// in one error the greatest counts.
+// RetryAfter() (time.Duration, bool), where false means none; it is not asked of a
+// nil pointer. Of several hints in one error the greatest counts.
 func After(d time.Duration, err error) error {
 	if err == nil {
 		return nil
@@ -73,41 +72,38 @@ func inspect(err error) (isPermanent bool, hint time.Duration) {
 		return false, 0
 	case *permanent:
 		return true, 0 // hints no longer matter
-	case hinter:
-		isPermanent, hint = inspectBelow(err)
-		return isPermanent, max(hint, hintOf(e))
-	case interface{ Unwrap() error }:
-		return inspect(e.Unwrap())
-	case interface{ Unwrap() []error }:
-		return inspectAll(e.Unwrap())
+	case hinter, interface{ Unwrap() error }, interface{ Unwrap() []error }:
+		return inspectTree(e)
 	default:
 		return false, 0
 	}
 }
 
-// inspectBelow is inspect for what err wraps.
-func inspectBelow(err error) (isPermanent bool, hint time.Duration) {
-	if e, ok := err.(interface{ Unwrap() []error }); ok {
-		return inspectAll(e.Unwrap())
+// inspectTree is inspect for an error that wraps others or gives a hint. A nil
+// pointer does neither.
+func inspectTree(err error) (isPermanent bool, hint time.Duration) {
+	if isNil(err) {
+		return false, 0
 	}
-	return inspect(errors.Unwrap(err))
-}
-
-func inspectAll(errs []error) (isPermanent bool, hint time.Duration) {
-	for _, err := range errs {
-		p, d := inspect(err)
-		isPermanent, hint = isPermanent || p, max(hint, d)
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		isPermanent, hint = inspect(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, err := range e.Unwrap() {
+			p, d := inspect(err)
+			isPermanent, hint = isPermanent || p, max(hint, d)
+		}
+	}
+	if e, ok := err.(hinter); ok {
+		if d, ok := e.RetryAfter(); ok {
+			hint = max(hint, d)
+		}
 	}
 	return isPermanent, hint
 }
 
-// hintOf returns the hint of one error, at least 0. A nil pointer in it gives none.
-func hintOf(e hinter) time.Duration {
-	if v := reflect.ValueOf(e); v.Kind() == reflect.Pointer && v.IsNil() {
-		return 0
-	}
-	if d, ok := e.RetryAfter(); ok {
-		return max(d, 0)
-	}
-	return 0
+// isNil reports whether err is a nil pointer, whose methods may not be called.
+func isNil(err error) bool {
+	v := reflect.ValueOf(err)
+	return v.Kind() == reflect.Pointer && v.IsNil()
 }

@@ -48,6 +48,9 @@ func Match(pred func(error) bool) Matcher {
 // inTree reports whether pred holds for an error of the tree of err.
 func inTree(err error, pred func(error) bool) bool {
 	for err != nil && !pred(err) {
+		if isNil(err) {
+			return false
+		}
 		switch e := err.(type) {
 		case interface{ Unwrap() error }:
 			err = e.Unwrap()

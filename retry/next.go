@@ -8,17 +8,27 @@ import (
 )
 
 // Failure is all that [Policy.Next] looks at: a call that ended, and where the
-// run stands.
+// run stands. A negative number reads as 0.
 type Failure struct {
 	Err      error         // what the call returned
 	Retries  int           // retries made before this failure: 0 after the first call
 	Prev     time.Duration // the Drawn of the decision before; 0 at first
 	Elapsed  time.Duration // since the run began; looked at only under MaxElapsed
-	Left     time.Duration // until the context's deadline
+	Left     time.Duration // until the context's deadline (Do looks at it only where a wait is due)
 	Deadline bool          // the context has a deadline, so Left counts
 	Ended    bool          // the context has ended
 	Stale    bool          // the call awaited a future that had failed before the call began
 	Draw     uint64        // a uniform random word, as rand.Uint64 gives it
+
+	began time.Time // of a run that has to know how long it lasts; else zero
+	still bool      // of a run without a wait: see Policy.still
+}
+
+// tick reads the clock, where the run has one.
+func (f *Failure) tick() {
+	if !f.began.IsZero() {
+		f.Elapsed = time.Since(f.began)
+	}
 }
 
 // Decision is what [Policy.Next] says of a Failure.
@@ -44,6 +54,7 @@ func (p Policy) Next(f Failure) Decision {
 	if p.Err() != nil {
 		return Decision{Reason: Refused}
 	}
+	f.Retries, f.Elapsed = max(f.Retries, 0), max(f.Elapsed, 0)
 	w, reason := p.decide(nil, &f) //nolint:staticcheck // no context: pure
 	if reason != 0 {
 		return Decision{Reason: reason}
@@ -62,8 +73,8 @@ func (w pause) source() Source {
 }
 
 // decide is Next for a policy without a fault: it returns the wait before the
-// next call, or why there is none. A driver passes its context: the random word
-// and the time left are then read here, and only where they count.
+// next call, or why there is none. A driver passes its context: the random word,
+// the time and the time left are then read here, and only where they count.
 //
 // (It returns few words, and takes Failure by pointer, because copies of structs
 // were most of its cost.)
@@ -80,13 +91,15 @@ func (p *Policy) decide(ctx context.Context, f *Failure) (pause, Reason) {
 	if isPermanent || p.more != nil && !p.more.retryable(f.Err) {
 		return pause{}, NotRetryable
 	}
-	if p.has(setMaxElapsed) && f.Elapsed >= p.more.maxElapsed {
-		return pause{}, TimeSpent
+	if p.has(setMaxElapsed) {
+		if f.tick(); f.Elapsed >= p.more.maxElapsed {
+			return pause{}, TimeSpent
+		}
 	}
 	if n := p.maxRetries(); f.Retries >= n && n != Unlimited {
 		return pause{}, Exhausted
 	}
-	if p.backoff == noWait && hint == 0 && ctx != nil {
+	if f.still && hint == 0 {
 		return pause{}, 0 // as the rest would say, sooner
 	}
 	return p.pause(ctx, f, hint)
@@ -94,6 +107,7 @@ func (p *Policy) decide(ctx context.Context, f *Failure) (pause, Reason) {
 
 // retryable reports whether Except, On and If let the error through.
 func (s *settings) retryable(err error) bool {
+	err = unmarked(err)
 	if anyMatches(s.except, err) || len(s.on) > 0 && !anyMatches(s.on, err) {
 		return false
 	}

@@ -26,7 +26,8 @@ const (
 // [Permanent]; a server's hint is followed up to 5 minutes.
 //
 // Refinements store and do not judge. [Policy.Err] names every fault at once,
-// and a policy with a fault makes no call.
+// and a policy with a fault makes no call. On, Except, If and Events add to what was
+// given before; every other refinement replaces it, with its fault if it had one.
 type Policy struct {
 	backoff backoff.Strategy // as it was given; the zero Strategy stands for the default
 	retries int              // less the default, so that the zero Policy has it
@@ -88,9 +89,10 @@ func (p Policy) Backoff(s backoff.Strategy) Policy {
 }
 
 // MaxElapsed sets a budget of time, counted from the start of the run. It is
-// looked at between calls: no retry begins after d, and no wait that would reach
-// d. It never interrupts a call, so a run can last longer than d by one call;
-// AttemptTimeout bounds that, and a deadline of the context bounds everything.
+// looked at when a call has failed: once d has passed, or where the next wait
+// would reach it, no retry follows. It never interrupts a call, so a run can last
+// longer than d by one call; AttemptTimeout bounds that, and a deadline of the
+// context bounds everything.
 // d is above 0.
 func (p Policy) MaxElapsed(d time.Duration) Policy {
 	s := p.settings()
@@ -137,7 +139,8 @@ func (p Policy) Except(ms ...Matcher) Policy {
 // If retries only the errors for which pred holds. It adds to the predicates
 // given before. An error is retried if no Except matches, and On was not given
 // or matches, and every If says yes: asked in this order, the first no ends the
-// run. pred runs on the run's goroutine and must be safe for concurrent use.
+// run. pred gets the error without a mark of [Permanent] or [After] around it, runs
+// on the run's goroutine and must be safe for concurrent use.
 func (p Policy) If(pred func(error) bool) Policy {
 	s := p.settings()
 	s.ifs = append(slices.Clip(s.ifs), pred)

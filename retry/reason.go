@@ -1,10 +1,12 @@
 package retry
 
+import "fmt"
+
 // Reason says why a run ended. The zero Reason means that it goes on.
 type Reason uint8
 
-// The reasons, in the order in which they are tested after a call, but for the
-// last three, which a driver adds. README and DESIGN.md give the whole table.
+// The reasons. [Policy.Next] says in which order they are tested after a call;
+// the last three are a driver's.
 const (
 	_                   Reason = iota
 	Succeeded                  // the operation returned a nil error
@@ -24,8 +26,16 @@ const (
 
 // String returns the reason in words, such as "not retryable".
 func (r Reason) String() string {
-	return [...]string{
-		"going on", "succeeded", "refused", "cancelled", "stale future", "not retryable", "time spent", "exhausted",
+	return word(
+		r, "Reason", "going on", "succeeded", "refused", "cancelled", "stale future", "not retryable", "time spent", "exhausted",
 		"hint too long", "time would be exceeded", "deadline would be exceeded", "throttled", "abandoned", "partial",
-	}[r]
+	)
+}
+
+// word returns the word for n, or its number where there is none.
+func word[N ~uint8](n N, name string, words ...string) string {
+	if int(n) < len(words) && words[n] != "" {
+		return words[n]
+	}
+	return fmt.Sprintf("%s(%d)", name, n)
 }

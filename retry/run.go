@@ -2,16 +2,15 @@ package retry
 
 import (
 	"context"
+	"math"
 	"time"
 )
 
 // run is where one run stands. It is the loop that all drivers share; they
 // differ in how they call and how they wait.
 type run struct {
-	calls   int       // the number of the last or current call
-	last    Failure   // the last call's, for Policy.decide
-	timed   bool      // the policy wants to know how long the run lasts
-	began   time.Time // only where it is timed
+	calls   int     // the number of the last or current call
+	last    Failure // the last call's, for Policy.decide
 	earlier earlier
 	info    *attemptContext // only under AttemptInfo
 }
@@ -31,7 +30,7 @@ func (e *earlier) add(n int, err error) {
 // caller gets: no call is to be made.
 func (r *run) start(ctx context.Context, p *Policy, eager bool) error {
 	if p.timed() {
-		r.timed, r.began = true, time.Now()
+		r.last.began = time.Now()
 	}
 	err := p.Err()
 	if err == nil && eager {
@@ -54,14 +53,16 @@ func (r *run) again(ctx context.Context, p *Policy, a *alarm, err *error) bool {
 		return false // nothing to decide, and nobody to tell
 	}
 	if p.more != nil && *err != nil {
-		r.emit(ctx, p, Event{Kind: Failed, Err: *err})
+		r.emit(ctx, p, Event{Kind: Failed, Err: unmarked(*err)})
 	}
 	r.last.Err, r.last.Retries, r.last.Ended = *err, r.calls-1, ctx.Err() != nil
 	w, reason := p.decide(ctx, &r.last)
 	r.last.Prev = w.drawn
-	if reason == 0 && (p.more == nil && w.wait == 0 || r.pause(ctx, p, a, w)) {
+	if reason == 0 && (r.last.still && w.wait == 0 || r.pause(ctx, p, a, w)) {
 		r.earlier.add(r.calls, *err)
-		r.calls++ // without a wait, and with no hook that could end it, ctx lives as it did above
+		if r.calls < math.MaxInt {
+			r.calls++
+		}
 		return true
 	}
 	if reason == 0 {
@@ -71,10 +72,14 @@ func (r *run) again(ctx context.Context, p *Policy, a *alarm, err *error) bool {
 	return false
 }
 
+// still reports whether the policy neither waits nor runs code of the user's
+// between two calls, so that ctx need be looked at only once there.
+func (p *Policy) still() bool { return p.more == nil && p.backoff == noWait }
+
 // pause waits before the next call, and reports whether ctx still lives.
 func (r *run) pause(ctx context.Context, p *Policy, a *alarm, w pause) bool {
 	if p.more != nil {
-		r.emit(ctx, p, Event{Kind: Scheduled, Err: r.last.Err, Delay: w.wait, Source: w.source()})
+		r.emit(ctx, p, Event{Kind: Scheduled, Err: unmarked(r.last.Err), Delay: w.wait, Source: w.source()})
 	}
 	return a.wait(ctx, w.wait)
 }
@@ -82,7 +87,7 @@ func (r *run) pause(ctx context.Context, p *Policy, a *alarm, w pause) bool {
 // finish returns what the caller gets from a run that ended for reason, when the
 // last call returned err.
 func (r *run) finish(ctx context.Context, p *Policy, reason Reason, err error) error {
-	r.tick()
+	r.last.tick()
 	err = r.result(ctx, p, reason, unmarked(err))
 	if p.more != nil { // spares the event
 		r.emit(ctx, p, Event{Kind: Finished, Err: err, Reason: reason})
@@ -107,20 +112,13 @@ func (r *run) result(ctx context.Context, p *Policy, reason Reason, last error) 
 	return e
 }
 
-// tick reads the clock, where the run has one.
-func (r *run) tick() {
-	if r.timed {
-		r.last.Elapsed = time.Since(r.began)
-	}
-}
-
 // emit reads the clock and hands the event to the policy's hooks, with the call
 // and the time.
 func (r *run) emit(ctx context.Context, p *Policy, e Event) {
 	if p.more == nil {
 		return
 	}
-	r.tick()
+	r.last.tick()
 	e.Call, e.Elapsed = r.calls, r.last.Elapsed
 	for _, hook := range p.more.events {
 		if hook != nil { // a fault: the run that it belongs to was refused

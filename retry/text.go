@@ -95,12 +95,7 @@ func short(d time.Duration) string {
 }
 
 // String returns the mode as a word.
-func (m HintMode) String() string {
-	if m > HintIgnore {
-		return fmt.Sprintf("HintMode(%d)", m)
-	}
-	return [...]string{"refuse", "clamp", "ignore"}[m]
-}
+func (m HintMode) String() string { return word(m, "HintMode", "refuse", "clamp", "ignore") }
 
 // textless names the settings that have no text.
 func (p *Policy) textless() (names []string) {
