@@ -250,9 +250,32 @@ func (s script) context() (context.Context, func()) {
 	return ctx, func() { stop(); cancel(nil) }
 }
 
+// earlier is the errors before the last, the first two and the last two of them.
+func (want told) earlier() []error {
+	errs := []error{}
+	for _, e := range want.events {
+		if e.Kind == retry.Failed {
+			errs = append(errs, e.Err)
+		}
+	}
+	errs = errs[:len(errs)-1]
+	if n := len(errs); n > 4 {
+		errs = append(errs[:2], errs[n-2:]...)
+	}
+	return errs
+}
+
 // drivers are the ways to make a run. Each has to behave alike.
 var drivers = map[string]func(context.Context, retry.Policy, func(context.Context) (int, error)) (int, error){
 	"Do": retry.Do[int],
+	"Attempts": func(ctx context.Context, p retry.Policy, op func(context.Context) (int, error)) (v int, err error) {
+		for ctx, call := range retry.Attempts(ctx, p, &err) {
+			if v, err = op(ctx); v != call {
+				panic("the loop's number is not the call's")
+			}
+		}
+		return v, err
+	},
 	"Run": func(ctx context.Context, p retry.Policy, op func(context.Context) (int, error)) (v int, err error) {
 		err = retry.Run(ctx, p, func(ctx context.Context) error {
 			v, err = op(ctx)
@@ -331,6 +354,7 @@ func (s script) checkError(ctx context.Context, t *rapid.T, want told, err error
 	require.Equal(t, want.reason, e.Reason)
 	require.Equal(t, len(want.at), e.Attempts)
 	require.True(t, e.Last == last)
+	require.Equal(t, want.earlier(), e.Earlier())
 	require.ErrorIs(t, err, last)
 	if hooked || s.wrap || s.maxElapsed > 0 {
 		require.Equal(t, want.end, e.Elapsed)
