@@ -6,37 +6,60 @@
 //
 //	backoff.Exponential(100*time.Millisecond, 2).Cap(5 * time.Second).FullJitter()
 //
-// It holds no clock, lock, goroutine or random source. [Strategy.Delay] takes
-// the random word as an argument, so that a schedule can be replayed, proved,
-// and computed on another machine; [Strategy.Bounds] says what Delay can give.
+// Most callers want just that: an exponential curve, a cap, and full jitter.
+//
+// A Strategy holds no clock, lock, goroutine or random source. [Strategy.Delay]
+// takes the random word as an argument, so that a schedule can be replayed,
+// proved, and computed on another machine; [Strategy.Bounds] says what Delay can
+// give, [Strategy.Total] what the waits can add up to.
 //
 // # The law
 //
 // For every strategy s, retry n, earlier wait prev and random word u:
 //
 //	lo, hi := s.Bounds(n)
-//	lo <= s.Delay(n, prev, u) && s.Delay(n, prev, u) < hi // or == lo where lo == hi
+//	d := s.Delay(n, prev, u)
+//	lo <= d && (d < hi || lo == hi)
 //
 // Cap, floor and jitter are one window: what is clipped is the window, never
 // the drawn value. So no wait passes the cap, and a jittered wait at the cap is
 // still spread below it instead of being piled up on it.
 //
+// # Which curve
+//
+//	curve              waits
+//	Constant(d)        d, d, d, …
+//	Linear(d, step)    d, d+step, d+2·step, …
+//	Exponential(d, f)  d, d·f, d·f², …
+//	Fibonacci(d)       d, d, 2d, 3d, 5d, …
+//	Decorrelated(d)    drawn from [d, 3·the wait before): random as it is
+//	List(d…)           the given waits, the last repeated
+//	Func(span)         a window of your own
+//	s.Then(n, next)    the first n waits of one, then another
+//
 // # Which jitter
 //
-// With e the curve's value, already held to the cap, and e/2 and the like
-// rounded to whole nanoseconds inside the window:
+// With e the curve's value, already held to the cap, rounded to whole
+// nanoseconds inside the window:
 //
-//	jitter                      window                    mean       use
-//	none                        e                         e          one client, tests
-//	[Strategy.FullJitter]         [0, e)                    e/2        many clients: most spread for the wait
-//	[Strategy.EqualJitter]        [e/2, e)                  3e/4       spread, but never less than half
-//	[Strategy.ProportionalJitter] [e(1-f), e(1+f))          e          keep the schedule, break up the herd
-//	[Strategy.AdditiveJitter]     [e, e+d)                  e + d/2    never earlier than asked
-//	[Strategy.SpringJitter]       [max(e-j, min(first, e)), e+j), j = d*e/first   as Spring Framework 7 does it
-//	[Decorrelated]                [first, 3*previous wait)  a random walk up to the cap
+//	jitter                 window                          mean              use
+//	none                   e                               e                 one client, tests
+//	FullJitter()           [0, e)                          e/2               many clients: most spread for the wait
+//	EqualJitter()          [e/2, e)                        3e/4              spread, but never less than half
+//	ProportionalJitter(f)  [e-ef, e+ef)                    e                 keep the schedule, break up the herd
+//	AdditiveJitter(d)      [e, e+d)                        e + d/2           not earlier than asked
+//	SpringJitter(d)        [max(e-j, min(first, e)), e+j)  e; e + j/2 at e = first   as Spring does; j = d·e/first
 //
-// Windows are clipped to the cap; AdditiveJitter's is moved down whole. Most
-// callers want Exponential with a Cap and FullJitter.
+// Windows are clipped to the cap, where the mean is lower; AdditiveJitter's is
+// moved down whole.
+//
+// # Text
+//
+// A strategy is read from and written as text, in flags, JSON, YAML and
+// environment variables, by [Parse] and the methods that [encoding.TextMarshaler]
+// and [encoding.TextUnmarshaler] name:
+//
+//	exp(100ms,2).cap(5s).jitter(full)
 //
 // # Faults
 //

@@ -165,7 +165,7 @@ func ExampleParse() {
 	// Output:
 	// exp(100ms,2).cap(300ms).jitter(equal) <nil>
 	// [50ms, 100ms) [100ms, 200ms) [150ms, 300ms)
-	// backoff: column 1: exp is given 1 values: want the first wait and the factor
+	// backoff: column 1: exp: the number of values is 1: want 2, the first wait and the factor
 }
 
 func ExampleParseError() {

@@ -302,3 +302,32 @@ func TestTheZeroStrategyWaitsForNothing(t *testing.T) {
 		require.Zero(t, s.Delay(n, longest, math.MaxUint64))
 	}
 }
+
+// The means that the package documentation states, over all random words.
+func TestTheMeansAreTheDocumentedOnes(t *testing.T) {
+	const e, d = 10 * time.Second, 2 * time.Second
+	for mean, s := range map[time.Duration]backoff.Strategy{
+		e / 2:     backoff.Constant(e).FullJitter(),
+		3 * e / 4: backoff.Constant(e).EqualJitter(),
+		e:         backoff.Constant(e).ProportionalJitter(0.3),
+		e + d/2:   backoff.Constant(e).AdditiveJitter(d),
+		e + d/4:   backoff.Constant(e).SpringJitter(d / 2), // only lengthens
+		2 * e:     backoff.Linear(e/2, 3*e/2).SpringJitter(d / 4),
+		e / 4:     backoff.Decorrelated(e / 8),
+	} {
+		const words = 1 << 12
+		var sum time.Duration
+		for i := range uint64(words) {
+			sum += s.Delay(wait(s), 0, i<<52|1<<51)
+		}
+		require.InDelta(t, int64(mean), int64(sum/words), float64(time.Millisecond), "%v", s)
+	}
+}
+
+// wait is the wait whose mean is looked at: the second of a curve that grows.
+func wait(s backoff.Strategy) int {
+	if a, b := s.Delay(1, 0, 0), s.Delay(2, 0, 0); b > a {
+		return 2
+	}
+	return 1
+}

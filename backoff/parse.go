@@ -296,7 +296,7 @@ func (p *parser) then(s Strategy) Strategy {
 func (p *parser) exactly(name argument, want ...string) []argument {
 	args := p.arguments(strings.Join(want, " and "))
 	if len(args) != len(want) {
-		p.fail(name.at, "%s is given %d values: want %s", name.text, len(args), strings.Join(want, " and "))
+		p.fail(name.at, "%s: the number of values is %d: want %d, %s", name.text, len(args), len(want), strings.Join(want, " and "))
 	}
 	return args
 }

@@ -125,12 +125,12 @@ func TestBadTextsSayWhereAndWhatIsWanted(t *testing.T) {
 		"constant":                           `column 9: the text ends here: want (the wait)`,
 		"constant 1s":                        `column 10: "1s": want (the wait)`,
 		"constant(1s":                        `column 12: the text ends here: want a comma or a closing parenthesis`,
-		"constant(1s,2s)":                    `column 1: constant is given 2 values: want the wait`,
+		"constant(1s,2s)":                    `column 1: constant: the number of values is 2: want 1, the wait`,
 		"constant()":                         `column 10: "" is no duration: want one such as 1.5s, 100ms or 2m`,
 		"constant(5)":                        `column 10: "5" is no duration: want one such as 1.5s, 100ms or 2m`,
 		"constant(five)":                     `column 10: "five" is no duration: want one such as 1.5s, 100ms or 2m`,
 		"constant(9999999h)":                 `column 10: "9999999h" is no duration: want one such as 1.5s, 100ms or 2m`,
-		"exp(1s)":                            `column 1: exp is given 1 values: want the first wait and the factor`,
+		"exp(1s)":                            `column 1: exp: the number of values is 1: want 2, the first wait and the factor`,
 		"exp(1s,two)":                        `column 8: "two" is no factor: want a number such as 2 or 1.5`,
 		"exp(1s,1e999)":                      `column 8: "1e999" is no factor: want a number such as 2 or 1.5`,
 		"exp(1s,0.5)":                        `column 1: Exponential: the factor is 0.5: want a finite number of at least 1`,
@@ -182,7 +182,7 @@ func TestAStrategyGoesThroughFlagAndJSON(t *testing.T) {
 	assert.Equal(t, "constant(1s)", f.Lookup("backoff").DefValue)
 	assert.NoError(t, f.Parse([]string{"-backoff", "exp(100ms,2).jitter(full)"}))
 	assert.Equal(t, "exp(100ms,2).jitter(full)", s.String())
-	assert.ErrorContains(t, f.Parse([]string{"-backoff", "exp(100ms)"}), "column 1: exp is given 1 values")
+	assert.ErrorContains(t, f.Parse([]string{"-backoff", "exp(100ms)"}), "column 1: exp: the number of values is 1")
 	assert.Equal(t, "exp(100ms,2).jitter(full)", s.String(), "a bad text changes nothing")
 
 	var config struct{ Wait backoff.Strategy }

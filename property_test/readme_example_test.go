@@ -102,6 +102,34 @@ func Example_readmeWaits() {
 	// retry 4 waits in [0s, 5s)
 }
 
+func Example_readmeText() {
+	policy, err := retry.Parse("retries=8 backoff=exp(100ms,2).cap(5s).jitter(full) max-elapsed=1m hints=clamp,10s")
+	fmt.Println(policy, err)
+	calls, wait := policy.WorstCase()
+	fmt.Println("at most", calls, "calls and", wait, "of waits")
+	_, err = retry.Parse("retries=8 backoff=exp(100ms)")
+	fmt.Println(err)
+	// Output:
+	// retries=8 backoff=exp(100ms,2).cap(5s).jitter(full) max-elapsed=1m hints=clamp,10s <nil>
+	// at most 9 calls and 16.3s of waits
+	// retry: column 19: exp: the number of values is 1: want 2, the first wait and the factor
+}
+
+func Example_readmeLoop() {
+	ctx, policy, client := context.Background(), retry.New().Backoff(backoff.Strategy{}), new(users)
+	fetch := func(ctx context.Context) (string, error) {
+		u, err := client.User(ctx, 7)
+		return u.Name, err
+	}
+	var page string
+	var err error
+	for ctx := range retry.Attempts(ctx, policy, &err) {
+		page, err = fetch(ctx)
+	}
+	fmt.Println(page, err)
+	// Output: Clara <nil>
+}
+
 func Example_readmeFaults() {
 	fmt.Println(retry.New().MaxRetries(-1).MaxElapsed(0).Err())
 	// Output:

@@ -14,14 +14,18 @@
 // # Which one
 //
 //   - [Do] calls a function that returns a value and an error, [Run] one that
-//     returns only an error. Most callers need no more.
-//   - [Policy] says whether and when: start from [New] and refine it from left to
-//     right. Clients of a shared service should wait with a jitter and a cap, such
-//     as backoff.Exponential(100*time.Millisecond, 2).Cap(10*time.Second).FullJitter().
+//     returns only an error. Most callers should use Do with [Standard], and need
+//     no more.
+//   - [Attempts] is the same as a loop, for code that cannot be a function.
+//   - [Policy] says whether and when: start from [Standard], which spreads the
+//     clients of a shared service, or from [New], which waits 1s, and refine it from
+//     left to right. [Parse] reads one from text: a flag, JSON, YAML, the environment.
+//   - [Policy.Events] tells every step to a hook, of which [Log] is one ready made.
+//     [Policy.WorstCase] says how many calls and how long a wait to expect.
 //   - [Policy.Next] is the decision alone, without a loop, a clock or randomness:
 //     for a scheduler, a queue or a simulation of one's own.
 //   - [Permanent] marks an error that no retry can help; [After] one that says
-//     when to come back.
+//     when to come back, which [Policy.Hints] limits.
 //
 // # What is retried
 //
@@ -38,7 +42,8 @@
 // that == and errors.Is work as if there had been no retry. Only where the
 // context ended the run, or [Policy.WrapErrors] asks for it, is the error an
 // [*Error], which matches the last error, the context's error and its cause, and
-// says why the run ended, after how many calls and how long.
+// says why the run ended, after how many calls and how long. The errors that were
+// overcome do not match; [Error.Earlier] has them.
 //
 // # Time
 //

@@ -2,10 +2,13 @@ package retry_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net"
 	"os"
 	"time"
@@ -338,4 +341,150 @@ func ExampleHintMode() {
 	// false 0s
 	// true 1m0s
 	// true 1s
+}
+
+func ExampleAttempts() {
+	ctx := context.Background()
+	fetch := flaky(2, errBusy)
+
+	var v string
+	var err error
+	for ctx, call := range retry.Attempts(ctx, quick, &err) {
+		v, err = fetch(ctx) // =, not :=
+		fmt.Println("call", call, err)
+	}
+	fmt.Println(v, err)
+	// Output:
+	// call 1 busy
+	// call 2 busy
+	// call 3 <nil>
+	// call 3 <nil>
+}
+
+func ExampleErrAbandoned() {
+	var err error
+	for range retry.Attempts(context.Background(), quick, &err) {
+		break // before anything was called
+	}
+	fmt.Println(err)
+	// Output: retry: the loop over Attempts was left before its first call had returned
+}
+
+func ExamplePolicy_AttemptInfo() {
+	policy := quick.MaxRetries(2).AttemptInfo()
+	_ = retry.Run(context.Background(), policy, func(ctx context.Context) error {
+		a, _ := retry.AttemptFrom(ctx)
+		fmt.Println("attempt", a.Number, "of", a.Number+a.RetriesLeft)
+		return errBusy
+	})
+	// Output:
+	// attempt 1 of 3
+	// attempt 2 of 3
+	// attempt 3 of 3
+}
+
+func ExampleAttemptFrom() {
+	_, ok := retry.AttemptFrom(context.Background())
+	fmt.Println(ok)
+	// Output: false
+}
+
+func ExampleAttempt() {
+	_ = retry.Run(context.Background(), quick.MaxRetries(1).AttemptInfo(), func(ctx context.Context) error {
+		a, _ := retry.AttemptFrom(ctx)
+		fmt.Println(a.Number, a.Err)
+		return errBusy
+	})
+	// Output:
+	// 1 <nil>
+	// 2 busy
+}
+
+func ExampleError_Earlier() {
+	calls := 0
+	err := retry.Run(context.Background(), quick.WrapErrors(), func(context.Context) error {
+		calls++
+		return fmt.Errorf("call %d: busy", calls)
+	})
+	var e *retry.Error
+	if errors.As(err, &e) {
+		fmt.Println(e.Last, e.Earlier())
+	}
+	// Output: call 4: busy [call 1: busy call 2: busy call 3: busy]
+}
+
+func ExampleStandard() {
+	fmt.Println(retry.Standard())
+	// Output: retries=3 backoff=exp(100ms,2).cap(10s).jitter(full)
+}
+
+func ExamplePolicy_WorstCase() {
+	calls, wait := retry.New().MaxRetries(10).Backoff(backoff.Exponential(time.Second, 2).Cap(time.Minute)).WorstCase()
+	fmt.Println(calls, "calls,", wait, "of waits")
+	// Output: 11 calls, 5m3s of waits
+}
+
+func ExampleLog() {
+	// without the time, so that the output is always the same
+	options := &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey || a.Key == "elapsed" {
+			return slog.Attr{}
+		}
+		return a
+	}}
+	logger := slog.New(slog.NewTextHandler(os.Stdout, options))
+	policy := quick.MaxRetries(1).Events(retry.Log(logger))
+	_ = retry.Run(context.Background(), policy, func(context.Context) error { return errBusy })
+	// Output:
+	// level=INFO msg="retry: scheduled" call=1 error=busy delay=0s source=backoff
+	// level=WARN msg="retry: finished" call=2 error=busy reason=exhausted
+}
+
+func ExampleParse() {
+	policy, err := retry.Parse("retries=5 backoff=exp(100ms,2).cap(5s) max-elapsed=1m")
+	fmt.Println(policy, err)
+	_, err = retry.Parse("retries=5 backoff=exp(100ms)")
+	fmt.Println(err)
+	// Output:
+	// retries=5 backoff=exp(100ms,2).cap(5s) max-elapsed=1m <nil>
+	// retry: column 19: exp: the number of values is 1: want 2, the first wait and the factor
+}
+
+func ExampleParseError() {
+	_, err := retry.Parse("retries=many")
+	var e *retry.ParseError
+	if errors.As(err, &e) {
+		fmt.Println(e.Column, e.Problem)
+	}
+	// Output: 9 retries is "many": want a number of at least 0, or unlimited
+}
+
+func ExamplePolicy_MarshalText() {
+	out, err := json.Marshal(map[string]retry.Policy{"retry": retry.New().MaxRetries(1)})
+	fmt.Println(string(out), err)
+	_, err = retry.New().If(func(error) bool { return true }).MarshalText()
+	fmt.Println(err)
+	// Output:
+	// {"retry":"retries=1 backoff=constant(1s)"} <nil>
+	// retry: no text for If: want it set in the program, after the text is read
+}
+
+func ExamplePolicy_UnmarshalText() {
+	flags := flag.NewFlagSet("example", flag.ContinueOnError)
+	var policy retry.Policy
+	flags.TextVar(&policy, "retry", retry.Standard(), "how to retry")
+	err := flags.Parse([]string{"-retry", "calls=3 backoff=none"})
+	fmt.Println(policy, err)
+	// Output: retries=2 backoff=none <nil>
+}
+
+func ExamplePolicy_LogValue() {
+	options := &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}}
+	slog.New(slog.NewTextHandler(os.Stdout, options)).Info("starting", "retry", retry.New())
+	// Output: level=INFO msg=starting retry="retries=3 backoff=constant(1s)"
 }

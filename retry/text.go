@@ -37,7 +37,7 @@ func (p Policy) MarshalText() ([]byte, error) {
 		return nil, err
 	}
 	if names := p.textless(); names != nil {
-		return nil, fmt.Errorf("retry: %s has no text: want it set in the program, after the text is read", strings.Join(names, ", "))
+		return nil, fmt.Errorf("retry: no text for %s: want it set in the program, after the text is read", strings.Join(names, ", "))
 	}
 	return []byte(p.String()), nil
 }

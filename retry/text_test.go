@@ -94,7 +94,7 @@ func TestWhatHasNoTextIsNamed(t *testing.T) {
 		Backoff(backoff.Func(func(int) (lo, hi time.Duration) { return 0, 0 }))
 	assert.Equal(t, "retries=3 backoff=func +Func +On +Except +If +Events +Rand", p.String())
 	_, err := p.MarshalText()
-	assert.EqualError(t, err, "retry: Func, On, Except, If, Events, Rand has no text: want it set in the program, after the text is read")
+	assert.EqualError(t, err, "retry: no text for Func, On, Except, If, Events, Rand: want it set in the program, after the text is read")
 	_, err = retry.New().MaxRetries(-1).MarshalText()
 	assert.EqualError(t, err, "retry: MaxRetries is -1: want 0 or more, or retry.Unlimited for no limit")
 }
@@ -143,7 +143,7 @@ func TestBadPoliciesSayWhereAndWhatIsWanted(t *testing.T) {
 		"wrap-errors=true":                  `column 13: wrap-errors has the value "true": want the word alone`,
 		"attempt-info attempt-info":         `column 14: attempt-info is given a second time: want it once`,
 		"backoff=":                          `column 9: the text ends here: want none, constant, linear, exp, fibonacci, decorrelated or list`,
-		"backoff=exp(1s)":                   `column 9: exp is given 1 values: want the first wait and the factor`,
+		"backoff=exp(1s)":                   `column 9: exp: the number of values is 1: want 2, the first wait and the factor`,
 		"retries=1 backoff=exp(1s,2).max":   `column 29: "max" is no setting: want cap, floor, jitter or then`,
 		"backoff=exp(1s,0.5).cap(-1s)":      "column 9: Exponential: the factor is 0.5: want a finite number of at least 1\ncolumn 21: Cap is -1s: want 0 or more",
 		"backoff=constant(1s,":              `column 21: the text ends here: want a comma or a closing parenthesis`,
