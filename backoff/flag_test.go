@@ -2,6 +2,7 @@ package backoff
 
 import (
 	"math"
+	"math/big"
 	"testing"
 	"time"
 
@@ -52,5 +53,25 @@ func TestTheFlagSaysWhatTheJudgeFinds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := anything(3).Draw(t, "strategy")
 		require.Equal(t, s.judge() != nil, s.faulty, "%v", s)
+	})
+}
+
+// A product keeps the top 128 bits of the exact one.
+func TestAProductIsCutAndNotRounded(t *testing.T) {
+	word := rapid.OneOf(rapid.SampledFrom([]uint64{0, 1, math.MaxUint64, 1 << 63, 1<<63 - 1}), rapid.Uint64())
+	draw := func(t *rapid.T, name string) float {
+		return float{hi: word.Draw(t, name+" high") | 1<<63, lo: word.Draw(t, name+" low"), exp: rapid.IntRange(0, 70).Draw(t, name+" exponent")}
+	}
+	whole := func(f float) *big.Int {
+		i := new(big.Int).SetUint64(f.hi)
+		return i.Add(i.Lsh(i, 64), new(big.Int).SetUint64(f.lo))
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		f, g := draw(t, "f"), draw(t, "g")
+		exact := new(big.Int).Mul(whole(f), whole(g))
+		shifted := exact.BitLen() - 128
+		p := f.times(g)
+		require.Equal(t, exact.Rsh(exact, uint(shifted)), whole(p))
+		require.Equal(t, f.exp+g.exp+shifted-127, p.exp)
 	})
 }

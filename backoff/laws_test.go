@@ -1,6 +1,7 @@
 package backoff_test
 
 import (
+	"flag"
 	"math"
 	"slices"
 	"testing"
@@ -13,6 +14,12 @@ import (
 )
 
 const longest = time.Duration(math.MaxInt64)
+
+// TestMain has rapid check more cases than its 100, which are over in a moment.
+func TestMain(m *testing.M) {
+	_ = flag.Set("rapid.checks", "2000")
+	m.Run()
+}
 
 // hostile draws durations of every size, the ends included.
 func hostile() *rapid.Generator[time.Duration] {
@@ -170,6 +177,32 @@ func TestAPowerOfAnyFactorIsExactOrOneNanosecondLess(t *testing.T) {
 		require.LessOrEqual(t, int64(got), want.Int64())
 		require.GreaterOrEqual(t, int64(got), want.Int64()-1)
 	})
+}
+
+func TestPowersAtTheEndOfWhatADurationHolds(t *testing.T) {
+	const s = time.Second
+	for _, c := range []struct {
+		first  time.Duration
+		factor float64
+		n      int
+		want   time.Duration
+	}{
+		{1, 1 << 62, 2, 1 << 62},
+		{1, 1 << 63, 2, longest},
+		{2, 1 << 62, 2, longest},
+		{1, 3, 40, 4052555153018976267}, // 3^39
+		{1, 3, 41, longest},
+		{2, 3, 40, 2 * 4052555153018976267},
+		{3, 3, 40, longest},
+		{longest, math.Nextafter(1, 2), 2, longest},
+		{1, 2, 63, 1 << 62},
+		{1, 2, 64, longest},
+		{3, 2, 62, 3 << 61},
+		{3, 2, 63, longest},
+		{s, 1.5, 3, 2250 * time.Millisecond},
+	} {
+		require.Equal(t, c.want, backoff.Exponential(c.first, c.factor).Delay(c.n, 0, 0), "%v %v %v", c.first, c.factor, c.n)
+	}
 }
 
 func TestADelayLiesInItsBoundsAndReachesBothEnds(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // ParseError is one thing that [Parse] could not read, or a fault of what it read.
@@ -69,10 +68,10 @@ type argument struct {
 	at   int
 }
 
-// report notes a problem at a byte of the text.
+// report notes a problem at a byte of the text. All before it is ASCII, for what
+// is not is refused where it stands; so the byte is the character.
 func (p *parser) report(at int, format string, args ...any) {
-	column := utf8.RuneCountInString(p.text[:at]) + 1
-	p.errs = append(p.errs, &ParseError{column, fmt.Sprintf(format, args...)})
+	p.errs = append(p.errs, &ParseError{at + 1, fmt.Sprintf(format, args...)})
 }
 
 // fail reports a problem that reading cannot go on from.

@@ -45,6 +45,8 @@ func TestATotalOfAnyNumberOfWaits(t *testing.T) {
 		{backoff.Exponential(ns, math.Nextafter(1, 2)), 1 << 40, 1 << 40, 1 << 40},
 		{backoff.Exponential(ns, math.Nextafter(1, 2)), math.MaxInt, longest, longest},
 		{backoff.List(s, 2*s, 0, s), math.MaxInt32, (3 + math.MaxInt32 - 3) * s, (3 + math.MaxInt32 - 3) * s},
+		{backoff.List(5, 5, 5, 9, 5, 0), 6, 29, 29}, // a list may fall
+		{backoff.List(longest/2, 0), 5, longest / 2, longest / 2},
 		{backoff.Func(func(int) (lo, hi time.Duration) { return 0, 1 }), math.MaxInt, 0, longest},
 		{backoff.Decorrelated(s).Cap(3 * s), 1 << 30, (1 << 30) * s, 3 * (1 << 30) * s},
 		{backoff.Constant(s).Then(2, backoff.Constant(2*s).Then(3, backoff.Strategy{})), math.MaxInt, 8 * s, 8 * s},

@@ -11,7 +11,7 @@ import (
 var ErrAbandoned = errors.New("retry: the loop over Attempts was left before its first call had returned")
 
 // errUnset is the mark that the body of a loop has to overwrite.
-var errUnset = errors.New("retry: the body of the loop over Attempts has not set this error")
+var errUnset = errors.New("retry: the error of a loop over Attempts was read before the body had set it")
 
 // Attempts is [Do] for code that cannot be a function: a loop whose body makes
 // one call a round and sets *err to what it returned.
@@ -28,11 +28,15 @@ var errUnset = errors.New("retry: the body of the loop over Attempts has not set
 // gives each round its context, which is ctx unless AttemptTimeout or AttemptInfo
 // asks for one of its own (it ends with the round), and the number of the call.
 //
+// The body has to set *err in every round, to nil on success, and not to read it
+// before: it holds a mark until then ([AttemptFrom] knows the error of the round
+// before). A body that comes to its end without having set it panics: most often
+// it wrote := where = was meant.
+//
 // Leaving the loop by break or return ends the run for [Abandoned], or
 // [Succeeded] where the body had set *err to nil. If the body had not set it,
-// *err is the error of the round before, or [ErrAbandoned] in the first. A body
-// that comes to its end without having set *err panics: it wrote := where = was
-// meant.
+// *err is from then on the error of the round before, or [ErrAbandoned] in the
+// first. A defer in the body runs at the end of the function, as in any loop.
 //
 // Ranging over the result again is another run. The loop allocates nothing. It
 // panics if ctx or err is nil.
@@ -76,7 +80,7 @@ func round(ctx context.Context, p *Policy, r *run, err *error, before error, yie
 	}()
 	more, _ = call(ctx, p, r, func(ctx context.Context) (bool, error) { return yield(ctx, r.calls), nil })
 	if more && *err == errUnset {
-		panic("retry.Attempts: the body of the loop has not set the error: write err = …, not err := …")
+		panic("retry.Attempts: the body of the loop has not set the error: set it in every round, to nil on success, with = and not :=")
 	}
 	return more, set
 }

@@ -132,7 +132,7 @@ func TestReturnFromALoopIsAbandonedToo(t *testing.T) {
 
 func TestABodyThatDoesNotSetTheErrorPanics(t *testing.T) {
 	var err error
-	assert.PanicsWithValue(t, "retry.Attempts: the body of the loop has not set the error: write err = …, not err := …", func() {
+	assert.PanicsWithValue(t, "retry.Attempts: the body of the loop has not set the error: set it in every round, to nil on success, with = and not :=", func() {
 		for range retry.Attempts(t.Context(), noWait, &err) {
 			_, err := fail(t.Context()) // a new variable, by mistake
 			_ = err

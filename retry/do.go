@@ -11,8 +11,10 @@ import (
 //
 // Where the policy ended the run, the error is op's last error itself, not a
 // wrapper (see [Policy.WrapErrors]), without a mark of [Permanent] or [After]
-// around it. Where ctx ended it, or the next wait would pass ctx's deadline, the
-// error is an [*Error]: it matches the last error, ctx's error and ctx's cause.
+// around it. Where ctx ended it, the error is an [*Error] that matches the last
+// error, ctx's error and ctx's cause. Where the next wait would reach ctx's
+// deadline, Do does not wait for it: the [*Error] matches the last error and
+// [context.DeadlineExceeded], though ctx.Err() may still be nil.
 // A success is never dropped, also if ctx ended meanwhile. Where ctx ended before
 // the first call, p has a fault or T is [Eager], op is not called.
 //

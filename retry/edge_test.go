@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"math"
+	"net"
+	"net/url"
+	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -170,4 +173,35 @@ func TestTheOrderOfSettingsCostsNothing(t *testing.T) {
 	assert.NoError(t, shared.Err())
 	assert.Equal(t, time.Duration(1), shared.Delay(1, 0, 0))
 	assert.True(t, retry.New().Backoff(shared).Next(retry.Failure{Err: errBoom}).Retry)
+}
+
+// quiet is a context that ends without a word: only Err tells.
+type quiet struct {
+	context.Context
+	end time.Time
+}
+
+func (q quiet) Err() error {
+	if time.Now().Before(q.end) {
+		return nil
+	}
+	return context.Canceled
+}
+
+func TestTheContextIsLookedAtAgainAfterAWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		err := retry.Run(quiet{context.Background(), time.Now().Add(time.Second / 2)}, retry.New(), func(context.Context) error { calls++; return errBoom })
+		assert.Equal(t, 1, calls)
+		assert.ErrorIs(t, err, context.Canceled)
+	})
+}
+
+func TestAnAttemptsTimeoutIsATimeoutToEveryone(t *testing.T) {
+	err := error(&url.Error{Op: "Get", URL: "http://localhost", Err: retry.ErrAttemptTimeout}) // as net/http returns it
+	var n net.Error
+	require.ErrorAs(t, err, &n)
+	assert.True(t, n.Timeout())
+	assert.True(t, os.IsTimeout(err))
+	assert.ErrorIs(t, err, context.DeadlineExceeded)
 }

@@ -8,19 +8,29 @@ import (
 )
 
 // ErrAttemptTimeout is the cause ([context.Cause]) of the context of an attempt
-// that [Policy.AttemptTimeout] ended. It matches [context.DeadlineExceeded].
-var ErrAttemptTimeout = fmt.Errorf("retry: the attempt took longer than AttemptTimeout: %w", context.DeadlineExceeded)
+// that [Policy.AttemptTimeout] ended. It matches [context.DeadlineExceeded], and
+// is a timeout as that is to net.Error and url.Error.
+var ErrAttemptTimeout error = attemptTimeout{}
+
+type attemptTimeout struct{}
+
+func (attemptTimeout) Error() string   { return "retry: the attempt took longer than AttemptTimeout" }
+func (attemptTimeout) Unwrap() error   { return context.DeadlineExceeded }
+func (attemptTimeout) Timeout() bool   { return true }
+func (attemptTimeout) Temporary() bool { return true }
 
 // Error says how a run ended. Do and Run return one where the context ended, or
 // its deadline would come before the next call, and, under [Policy.WrapErrors],
 // wherever a call was made and failed.
 //
 // [errors.Is] and [errors.As] find in it the last error of the operation, the
-// error of the context and the context's cause.
+// error of the context and the context's cause. Where the deadline was only to
+// come (DeadlineWouldExceed), the context has no error yet: it is
+// context.DeadlineExceeded here, and a cause given with the deadline is not known.
 type Error struct {
 	Reason   Reason
 	Attempts int           // calls made
-	Elapsed  time.Duration // of the run; 0 where the policy did not read the clock
+	Elapsed  time.Duration // of the run; 0 where nothing read the clock: WrapErrors, MaxElapsed and Events do
 	Last     error         // what the last call returned, without a mark of ours around it; nil: no call was made
 	Cause    error         // why the context ended, or will have ended (DeadlineWouldExceed); nil: it had not
 

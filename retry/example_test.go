@@ -9,8 +9,12 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"math/rand/v2"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/dacapo-go/dacapo/backoff"
@@ -40,6 +44,47 @@ func Example() {
 	v, err := retry.Do(context.Background(), policy, flaky(2, errBusy))
 	fmt.Println(v, err)
 	// Output: call 3 <nil>
+}
+
+// A client for HTTP: a status of 503 or 429 is worth another call, when the server
+// says so or the policy does; a 404 is not.
+func ExampleDo_http() {
+	calls := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if calls++; calls < 3 {
+			w.Header().Set("Retry-After", "30")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprint(w, "hello")
+	}))
+	defer server.Close()
+
+	get := func(ctx context.Context) (string, error) {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, nil)
+		if err != nil {
+			return "", retry.Permanent(err)
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return "", err
+		}
+		defer response.Body.Close()
+		switch err := errors.New(response.Status); {
+		case response.StatusCode == http.StatusServiceUnavailable, response.StatusCode == http.StatusTooManyRequests:
+			seconds, _ := strconv.Atoi(response.Header.Get("Retry-After"))
+			return "", retry.After(time.Duration(seconds)*time.Second, err)
+		case response.StatusCode >= 300:
+			return "", retry.Permanent(err)
+		}
+		body, err := io.ReadAll(response.Body) // inside: the context may end with the call
+		return string(body), err
+	}
+
+	policy := retry.Standard().Hints(retry.HintClamp, time.Millisecond) // an example does not wait 30s
+	body, err := retry.Do(context.Background(), policy, get)
+	fmt.Println(body, err, calls)
+	// Output: hello <nil> 3
 }
 
 func ExampleDo() {
@@ -124,7 +169,7 @@ func ExamplePolicy_AttemptTimeout() {
 
 func ExampleErrAttemptTimeout() {
 	fmt.Println(retry.ErrAttemptTimeout)
-	// Output: retry: the attempt took longer than AttemptTimeout: context deadline exceeded
+	// Output: retry: the attempt took longer than AttemptTimeout
 }
 
 func ExamplePolicy_On() {
@@ -209,11 +254,27 @@ func ExamplePolicy_Err() {
 }
 
 func ExamplePolicy_Next() {
-	policy := retry.New().Backoff(backoff.Exponential(time.Second, 2).Cap(5 * time.Second).FullJitter())
-	// A job that failed for the second time, in a queue that keeps the count:
-	d := policy.Next(retry.Failure{Err: errBusy, Retries: 1, Draw: 1 << 63})
-	fmt.Println(d.Retry, d.Wait)
-	// Output: true 1s
+	policy := retry.New().Backoff(backoff.Exponential(time.Second, 2).Cap(5 * time.Second).EqualJitter())
+
+	// A job in a queue, which keeps with it how often it was retried and Drawn.
+	job := retry.Failure{Err: errBusy}
+	for {
+		job.Draw = rand.Uint64() // without it a jittered wait is always the least
+		d := policy.Next(job)
+		if !d.Retry {
+			fmt.Println(d.Reason)
+			break
+		}
+		lo, hi := time.Second/2<<job.Retries, time.Second<<job.Retries
+		fmt.Println("again in", lo, "to", hi, lo <= d.Wait && d.Wait < hi)
+		job.Retries++
+		job.Prev = d.Drawn
+	}
+	// Output:
+	// again in 500ms to 1s true
+	// again in 1s to 2s true
+	// again in 2s to 4s true
+	// exhausted
 }
 
 func ExampleFailure() {

@@ -84,6 +84,21 @@ func TestAHostileHintStaysWithinItsLimits(t *testing.T) {
 	})
 }
 
+func TestOfSeveralHintsTheGreatestCounts(t *testing.T) {
+	const s = time.Second
+	for _, err := range []error{
+		retry.After(9*s, retry.After(2*s, errBoom)),
+		retry.After(2*s, retry.After(9*s, errBoom)),
+		errors.Join(retry.After(9*s, errBoom), retry.After(2*s, errBoom)),
+		errors.Join(retry.After(2*s, errBoom), errOther, fmt.Errorf("wrapped: %w", retry.After(9*s, errBoom))),
+		retry.After(-s, errors.Join(ownHint{9 * s, true}, ownHint{99 * s, false}, nil)),
+	} {
+		assert.Equal(t, 9*s, retry.New().Next(retry.Failure{Err: err}).Wait, "%v", err)
+	}
+	hidden := errors.Join(retry.After(9*s, errBoom), fmt.Errorf("wrapped: %w", retry.Permanent(errOther)))
+	assert.Equal(t, retry.NotRetryable, retry.New().Next(retry.Failure{Err: hidden}).Reason)
+}
+
 func TestTheThreeModesOfHints(t *testing.T) {
 	const s = time.Second
 	p := retry.New().Backoff(backoff.Constant(10 * s).EqualJitter()) // [5s, 10s)

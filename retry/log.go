@@ -7,8 +7,10 @@ import (
 
 // Log returns a hook for [Policy.Events] that logs to l: that a retry is
 // scheduled, and how a run ended, at level Info; a run that ended without success,
-// at level Warn; every other step, and a run that succeeded at its first call, at
-// level Debug. A nil logger gives a nil hook, which Events refuses.
+// at level Warn, unless it was [Abandoned]; every other step, and a run that
+// succeeded at its first call, at level Debug. Give each policy a logger of its own
+// to tell them apart: Log(logger.With("op", "find")). A nil logger gives a nil
+// hook, which Events refuses.
 func Log(l *slog.Logger) func(context.Context, Event) {
 	if l == nil {
 		return nil
@@ -22,7 +24,7 @@ func Log(l *slog.Logger) func(context.Context, Event) {
 
 func (e Event) level() slog.Level {
 	switch {
-	case e.Kind == Finished && e.Reason != Succeeded:
+	case e.Kind == Finished && e.Reason != Succeeded && e.Reason != Abandoned:
 		return slog.LevelWarn
 	case e.Kind == Scheduled, e.Kind == Finished && e.Call > 1:
 		return slog.LevelInfo

@@ -3,6 +3,7 @@ package retry_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"testing"
 	"time"
@@ -29,6 +30,12 @@ type script struct {
 	calls          []outcome // the last repeats
 	cancelAt       time.Duration
 	deadline       time.Duration
+}
+
+// TestMain has rapid check more cases than its 100, which are over in a moment.
+func TestMain(m *testing.M) {
+	_ = flag.Set("rapid.checks", "2000")
+	m.Run()
 }
 
 const never = time.Duration(1 << 60)

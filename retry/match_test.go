@@ -1,6 +1,7 @@
 package retry_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -77,9 +78,26 @@ func TestARefinementLeavesThePolicyItRefines(t *testing.T) {
 	_, _ = base.MaxRetries(0), base.MaxElapsed(1)
 	assert.True(t, retried(base, errBoom))
 	assert.False(t, retried(base, errOther))
-	a, b := base.If(no), base.If(func(error) bool { return true }) // both grow the same list
-	assert.False(t, retried(a, errBoom))
-	assert.True(t, retried(b, errBoom))
+}
+
+func TestTwoPoliciesGrownFromOneDoNotShare(t *testing.T) {
+	var told string
+	tell := func(name string) func(context.Context, retry.Event) {
+		return func(context.Context, retry.Event) { told += name }
+	}
+	for length := range 6 {
+		base := noWait.MaxRetries(0)
+		for range length {
+			base = base.If(func(error) bool { return true }).Events(func(context.Context, retry.Event) {})
+		}
+		yes, no := func(error) bool { return true }, func(error) bool { return false }
+		a, b := base.If(yes).Events(tell("a")), base.If(no).Events(tell("b"))
+		assert.Equal(t, retry.Exhausted, a.Next(retry.Failure{Err: errBoom}).Reason)
+		assert.Equal(t, retry.NotRetryable, b.Next(retry.Failure{Err: errBoom}).Reason)
+		told = ""
+		_ = retry.Run(t.Context(), a, func(context.Context) error { return nil })
+		assert.Equal(t, "aa", told)
+	}
 }
 
 func TestTheArgumentsAreCopied(t *testing.T) {

@@ -18,7 +18,7 @@ type Failure struct {
 	Deadline bool          // the context has a deadline, so Left counts
 	Ended    bool          // the context has ended
 	Stale    bool          // the call awaited a future that had failed before the call began
-	Draw     uint64        // a uniform random word, as rand.Uint64 gives it
+	Draw     uint64        // a uniform random word, as rand.Uint64 gives it; with 0 a jittered wait is its least
 
 	began time.Time // of a run that has to know how long it lasts; else zero
 	still bool      // of a run without a wait: see Policy.still
@@ -44,7 +44,7 @@ type Decision struct {
 // or why not. It is the one place that decides: everything that retries asks it.
 //
 // It is pure, but for the policy's own predicates: it reads no clock and no
-// random source, and keeps nothing. The tests stand in this order, and the first
+// random source (also not the policy's Rand), and keeps nothing. The tests stand in this order, and the first
 // that holds ends the run: no error (Succeeded); the context has ended
 // (Cancelled); StaleFuture; Permanent, Except, On, If (NotRetryable); Elapsed has
 // reached MaxElapsed (TimeSpent); no retries are left (Exhausted); HintTooLong;

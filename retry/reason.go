@@ -6,7 +6,8 @@ import "fmt"
 type Reason uint8
 
 // The reasons. [Policy.Next] says in which order they are tested after a call;
-// the last three are a driver's.
+// the last three are not its own. StaleFuture, Throttled and Partial are for
+// packages that are to come; nothing gives them yet.
 const (
 	_                   Reason = iota
 	Succeeded                  // the operation returned a nil error

@@ -31,7 +31,8 @@ func (p Policy) String() string {
 }
 
 // MarshalText returns the text of String. A policy with a fault, or with a
-// setting that has no text, has none: that is an error.
+// setting that has no text, has none: that is an error. (As the default of
+// [flag.TextVar] it then shows no text.)
 func (p Policy) MarshalText() ([]byte, error) {
 	if err := p.Err(); err != nil {
 		return nil, err
@@ -43,7 +44,8 @@ func (p Policy) MarshalText() ([]byte, error) {
 }
 
 // UnmarshalText sets the whole policy to what [Parse] reads, and leaves it as it
-// is where that is an error.
+// is where that is an error. What the text does not say is as in [New], also
+// where the policy had it otherwise: give On, Except, If and Events afterwards.
 func (p *Policy) UnmarshalText(text []byte) error {
 	read, err := Parse(string(text))
 	if err == nil {
@@ -224,9 +226,9 @@ func (p *parser) set(at int, key string, valueAt int, value string) {
 	case "backoff":
 		p.backoff(valueAt, value)
 	case "max-elapsed":
-		p.policy = p.policy.MaxElapsed(p.duration(valueAt, value))
+		p.policy = p.policy.MaxElapsed(p.duration(key, valueAt, value))
 	case "attempt-timeout":
-		p.policy = p.policy.AttemptTimeout(p.duration(valueAt, value))
+		p.policy = p.policy.AttemptTimeout(p.duration(key, valueAt, value))
 	case "hints":
 		p.hints(valueAt, value)
 	case "wrap-errors":
@@ -268,10 +270,10 @@ func (p *parser) backoff(at int, value string) {
 }
 
 // duration reads a duration. Where it cannot, it returns one that is no fault.
-func (p *parser) duration(at int, value string) time.Duration {
+func (p *parser) duration(key string, at int, value string) time.Duration {
 	d, err := time.ParseDuration(value)
 	if err != nil {
-		p.report(at, "%q is no duration: want one such as 1.5s, 100ms or 2m", value)
+		p.report(at, "%s is %q: want a duration such as 1.5s, 100ms or 2m", key, value)
 		return 1
 	}
 	return d
@@ -281,7 +283,7 @@ func (p *parser) hints(at int, value string) {
 	word, limit, limited := strings.Cut(value, ",")
 	for _, mode := range []HintMode{HintRefuse, HintClamp} {
 		if word == mode.String() && limited {
-			p.policy = p.policy.Hints(mode, p.duration(at+len(word)+1, limit))
+			p.policy = p.policy.Hints(mode, p.duration("hints", at+len(word)+1, limit))
 			return
 		}
 	}

@@ -131,14 +131,14 @@ func TestBadPoliciesSayWhereAndWhatIsWanted(t *testing.T) {
 		"retries=1 retries=2":               `column 11: retries is given a second time: want it once`,
 		"retries=1 calls=2":                 `column 11: retries and calls are both given: want one of them`,
 		"calls=1 retries=2":                 `column 9: retries and calls are both given: want one of them`,
-		"max-elapsed=1":                     `column 13: "1" is no duration: want one such as 1.5s, 100ms or 2m`,
+		"max-elapsed=1":                     `column 13: max-elapsed is "1": want a duration such as 1.5s, 100ms or 2m`,
 		"max-elapsed=0s":                    `column 13: MaxElapsed is 0s: want more than 0, or leave it out for no limit`,
 		"attempt-timeout=-1s":               `column 17: AttemptTimeout is -1s: want more than 0, or leave it out for no limit`,
-		"attempt-timeout=soon":              `column 17: "soon" is no duration: want one such as 1.5s, 100ms or 2m`,
+		"attempt-timeout=soon":              `column 17: attempt-timeout is "soon": want a duration such as 1.5s, 100ms or 2m`,
 		"hints=clamp":                       `column 7: hints is "clamp": want refuse or clamp with a duration, such as clamp,10s, or ignore`,
 		"hints=obey,1s":                     `column 7: hints is "obey,1s": want refuse or clamp with a duration, such as clamp,10s, or ignore`,
 		"hints=ignore,1s":                   `column 7: hints is "ignore,1s": want refuse or clamp with a duration, such as clamp,10s, or ignore`,
-		"hints=clamp,x":                     `column 13: "x" is no duration: want one such as 1.5s, 100ms or 2m`,
+		"hints=clamp,x":                     `column 13: hints is "x": want a duration such as 1.5s, 100ms or 2m`,
 		"hints=refuse,0s":                   `column 7: Hints: the longest wait is 0s: want more than 0, or retry.HintIgnore to follow no hint`,
 		"wrap-errors=true":                  `column 13: wrap-errors has the value "true": want the word alone`,
 		"attempt-info attempt-info":         `column 14: attempt-info is given a second time: want it once`,
@@ -147,7 +147,7 @@ func TestBadPoliciesSayWhereAndWhatIsWanted(t *testing.T) {
 		"retries=1 backoff=exp(1s,2).max":   `column 29: "max" is no setting: want cap, floor, jitter or then`,
 		"backoff=exp(1s,0.5).cap(-1s)":      "column 9: Exponential: the factor is 0.5: want a finite number of at least 1\ncolumn 21: Cap is -1s: want 0 or more",
 		"backoff=constant(1s,":              `column 21: the text ends here: want a comma or a closing parenthesis`,
-		"retries=x max-elapsed=y größe ö=1": "column 9: retries is \"x\": want a number of at least 0, or unlimited\ncolumn 23: \"y\" is no duration: want one such as 1.5s, 100ms or 2m\ncolumn 25: \"größe\": " + words + "\ncolumn 31: \"ö\" is no setting: " + words,
+		"retries=x max-elapsed=y größe ö=1": "column 9: retries is \"x\": want a number of at least 0, or unlimited\ncolumn 23: max-elapsed is \"y\": want a duration such as 1.5s, 100ms or 2m\ncolumn 25: \"größe\": " + words + "\ncolumn 31: \"ö\" is no setting: " + words,
 	} {
 		_, err := retry.Parse(text)
 		assert.EqualError(t, err, "retry: "+strings.ReplaceAll(want, "\n", "\nretry: "), text)
