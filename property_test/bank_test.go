@@ -1,0 +1,493 @@
+package property_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dacapo-go/dacapo/backoff"
+	"github.com/dacapo-go/dacapo/retry"
+)
+
+// The bank: public faults of other libraries, by an id of ours, the repository
+// and the number of the report. Each is a test that fails where the fault is.
+// Titles and inputs are ours; no code is copied.
+//
+// Here are the kinds that are about waits and retries; those about futures,
+// streams and budgets come with them.
+
+// notApplicable are the rows of these kinds that are not tested, and why.
+var notApplicable = map[string]string{
+	"B034": "(ReactiveX/RxJava#2826) streams are to come",
+	"B044": "(pathosDev/actor-ts#771) no default cap: an uncapped curve saturates at the greatest Duration, which a timer takes as it is",
+	"B052": "(kubernetes-sigs/cluster-api-provider-aws#1069) no default cap; that the worst case can be asked for is tested",
+	"B053": "(spring-projects/spring-framework#35963) a limit that also interrupts the first call is the context's deadline",
+	"B067": "(failsafe-lib/failsafe#52) futures are to come",
+	"B068": "(failsafe-lib/failsafe#266) futures are to come",
+	"B070": "(helidon-io/helidon#12463) futures are to come",
+	"B079": "(aws/aws-sdk-go-v2#3186) budgets are to come",
+	"B082": "(spiffe/go-spiffe#155) streams are to come; that runs share no state is B080",
+	"B085": "(spring-projects/spring-batch#1794) no resumable runs: Policy.Next takes the count and the wait before as arguments",
+	"B116": "(resilience4j/resilience4j#1761) futures are to come; no retry depends on a result",
+}
+
+const longest = time.Duration(math.MaxInt64)
+
+func every(s backoff.Strategy, ns []int, check func(n int, lo, hi time.Duration)) {
+	for _, n := range ns {
+		lo, hi := s.Bounds(n)
+		check(n, lo, hi)
+	}
+}
+
+func upTo(n int) (all []int) {
+	for i := range n {
+		all = append(all, i+1)
+	}
+	return all
+}
+
+// waits runs an operation that fails so often and returns the waits between its calls.
+func waits(t *testing.T, p retry.Policy, failures int, err error) (all []time.Duration, got error) {
+	synctest.Test(t, func(t *testing.T) {
+		var last time.Time
+		calls := 0
+		got = retry.Run(t.Context(), p, func(context.Context) error {
+			if calls++; calls > 1 {
+				all = append(all, time.Since(last))
+			}
+			last = time.Now()
+			if calls <= failures {
+				return err
+			}
+			return nil
+		})
+	})
+	return all, got
+}
+
+var bank = map[string]func(*testing.T){
+	// K1: overflow at high numbers
+	"B001 aws/aws-sdk-java#874": func(t *testing.T) {
+		every(backoff.Exponential(5*time.Second, 2).Cap(20*time.Second), upTo(10_000), func(n int, lo, hi time.Duration) {
+			assert.Equal(t, min(5*time.Second<<min(n-1, 3), 20*time.Second), lo)
+		})
+	},
+	"B002 onosproject/onos-lib-go#127": func(t *testing.T) {
+		before := time.Duration(0)
+		every(backoff.Exponential(10*time.Millisecond, 2), upTo(2000), func(_ int, lo, _ time.Duration) {
+			assert.GreaterOrEqual(t, lo, max(before, 1))
+			before = lo
+		})
+		assert.Equal(t, longest, before)
+	},
+	"B004 avast/retry-go#159": func(t *testing.T) {
+		s := backoff.Exponential(time.Second, 2).FullJitter()
+		for _, n := range []int{34, 40, 1e6, math.MaxInt} {
+			assert.GreaterOrEqual(t, s.Delay(n, 0, math.MaxUint64), time.Second<<33-1)
+		}
+	},
+	"B005 openai/openai-go#489": func(t *testing.T) { // also run with GOARCH=386
+		every(backoff.Exponential(time.Second/2, 2).Cap(8*time.Second).ProportionalJitter(0.25), upTo(100)[4:], func(_ int, lo, hi time.Duration) {
+			assert.Equal(t, []time.Duration{6 * time.Second, 8 * time.Second}, []time.Duration{lo, hi})
+		})
+	},
+	"B007 qdrant/go-client#153": func(t *testing.T) {
+		assert.Equal(t, 5*time.Second, backoff.Exponential(100*time.Millisecond, 2).Cap(5*time.Second).Delay(37, 0, 0))
+	},
+	"B008 App-vNext/Polly#1866": func(t *testing.T) {
+		assert.Equal(t, 5*time.Minute, backoff.Exponential(2*time.Second, 2).Cap(5*time.Minute).Delay(60, 0, 0))
+	},
+	"B010 cenkalti/backoff#191": func(t *testing.T) {
+		var reason retry.Reason
+		p := retry.New().MaxElapsed(time.Second).Hints(retry.HintClamp, longest).Events(func(_ context.Context, e retry.Event) { reason = e.Reason })
+		waited, err := waits(t, p, 9, retry.After(longest, errBusy))
+		assert.Empty(t, waited)
+		assert.Equal(t, errBusy, err)
+		assert.Equal(t, retry.TimeWouldExceed, reason)
+	},
+	"B011 reactor/reactor-addons#164": func(t *testing.T) {
+		p := retry.New().MaxRetries(retry.Unlimited).Backoff(backoff.Exponential(100*time.Millisecond, 2).Cap(time.Second))
+		waited, err := waits(t, p, 200, errBusy)
+		assert.NoError(t, err)
+		assert.Len(t, waited, 200)
+		assert.Equal(t, slices.Repeat([]time.Duration{time.Second}, 196), waited[4:])
+	},
+	"B013 ethereum-optimism/optimism#7690": func(t *testing.T) {
+		lo, hi := backoff.Exponential(time.Second, 2).Cap(10 * time.Second).AdditiveJitter(250 * time.Millisecond).Bounds(100)
+		assert.Equal(t, []time.Duration{9750 * time.Millisecond, 10 * time.Second}, []time.Duration{lo, hi})
+	},
+	"B014 hemilabs/heminetwork#664": func(t *testing.T) {
+		every(backoff.Exponential(time.Second, 2).Cap(30*time.Second).ProportionalJitter(0.1), []int{63, 64, 65}, func(_ int, lo, hi time.Duration) {
+			assert.Equal(t, []time.Duration{27 * time.Second, 30 * time.Second}, []time.Duration{lo, hi})
+		})
+		assert.Equal(t, time.Duration(1), backoff.Constant(1).ProportionalJitter(0.1).Delay(1, 0, math.MaxUint64), "a window of no width")
+	},
+	// K2: bounds and distribution of jitter
+	"B016 spring-attic/spring-retry#126": func(t *testing.T) {
+		s := backoff.Exponential(50*time.Millisecond, 2).Cap(3 * time.Second).SpringJitter(20 * time.Millisecond)
+		for n := range 20 {
+			lo, hi := s.Bounds(n + 1)
+			least, most := longest, time.Duration(0)
+			for range 5000 {
+				d := s.Delay(n+1, 0, rand.Uint64())
+				least, most = min(least, d), max(most, d)
+			}
+			assert.True(t, lo <= least && most < hi && hi <= 3*time.Second)
+			assert.Less(t, least-lo+hi-most, (hi-lo)/100, "what is documented is what is seen")
+		}
+	},
+	"B017 langchain-ai/langgraph#7850": func(t *testing.T) {
+		_, hi := backoff.Constant(time.Second).Cap(time.Second).AdditiveJitter(time.Second).Bounds(1)
+		assert.Equal(t, time.Second, hi)
+	},
+	"B019 sethvargo/go-retry#38": func(t *testing.T) {
+		for _, s := range []backoff.Strategy{
+			backoff.Constant(time.Second).ProportionalJitter(0), backoff.Constant(time.Second).AdditiveJitter(0), backoff.Constant(time.Second).SpringJitter(0),
+		} {
+			assert.Equal(t, time.Second, s.Delay(1, 0, math.MaxUint64))
+		}
+	},
+	"B020 kube-rs/kube#1896": func(t *testing.T) {
+		seen := map[time.Duration]bool{}
+		s := backoff.Exponential(100*time.Millisecond, 2).EqualJitter()
+		for range 1000 {
+			seen[s.Delay(3, 0, rand.Uint64())] = true
+		}
+		assert.GreaterOrEqual(t, len(seen), 900)
+	},
+	"B022 spring-projects/spring-framework#35140": func(t *testing.T) {
+		lo, hi := backoff.Constant(999 * time.Microsecond).SpringJitter(500 * time.Nanosecond).Bounds(1)
+		assert.Equal(t, []time.Duration{999_000, 999_500}, []time.Duration{lo, hi})
+	},
+	"B023 grpc/proposal#452": func(t *testing.T) {
+		lo, hi := backoff.Constant(time.Second).ProportionalJitter(0.2).Bounds(1)
+		assert.Equal(t, []time.Duration{800 * time.Millisecond, 1200 * time.Millisecond}, []time.Duration{lo, hi})
+		lo, _ = backoff.Constant(time.Second).FullJitter().Floor(100 * time.Millisecond).Bounds(1)
+		assert.Equal(t, 100*time.Millisecond, lo)
+	},
+	"B025 Polly-Contrib/Polly.Contrib.WaitAndRetry#24": func(t *testing.T) {
+		s, prev := backoff.Decorrelated(time.Second), time.Duration(0)
+		for n := range 200 {
+			prev = s.Delay(n+1, prev, math.MaxUint64)
+			assert.GreaterOrEqual(t, prev, time.Second)
+		}
+		assert.Equal(t, longest-1, prev, "saturated")
+	},
+	// K3: counting, and the first wait
+	"B026 apache/iggy#4084": func(t *testing.T) {
+		waited, _ := waits(t, retry.New().Backoff(backoff.Exponential(100*time.Millisecond, 2).Cap(time.Second)), 2, errBusy)
+		assert.Equal(t, []time.Duration{100 * time.Millisecond, 200 * time.Millisecond}, waited)
+	},
+	"B028 djc/tokio-retry#22": func(t *testing.T) {
+		every(backoff.Exponential(50*time.Millisecond, 2), upTo(5), func(n int, lo, _ time.Duration) {
+			assert.Equal(t, 50*time.Millisecond<<(n-1), lo)
+		})
+	},
+	"B029 jd/tenacity#175": func(t *testing.T) {
+		assert.Equal(t, 200*time.Millisecond, backoff.Exponential(200*time.Millisecond, 2).Delay(1, 0, 0))
+	},
+	"B031 avast/retry-go#113": func(t *testing.T) {
+		for _, n := range []int{2, retry.Unlimited} {
+			var failed []int
+			calls := 0
+			p := retry.New().MaxRetries(n).Backoff(backoff.Strategy{}).Events(func(_ context.Context, e retry.Event) {
+				if e.Kind == retry.Failed {
+					failed = append(failed, e.Call)
+				}
+			})
+			_ = retry.Run(t.Context(), p, func(context.Context) error {
+				if calls++; calls == 3 {
+					return retry.Permanent(errBusy)
+				}
+				return errBusy
+			})
+			assert.Equal(t, []int{1, 2, 3}, failed)
+		}
+	},
+	"B032 kubernetes/kubernetes#131122": func(t *testing.T) {
+		p := retry.New().MaxRetries(math.MaxInt32).Backoff(backoff.Exponential(time.Second, 2).Cap(time.Minute))
+		waited, err := waits(t, p, 20, errBusy)
+		assert.NoError(t, err)
+		assert.Equal(t, slices.Concat([]time.Duration{1e9, 2e9, 4e9, 8e9, 16e9, 32e9}, slices.Repeat([]time.Duration{time.Minute}, 14)), waited)
+	},
+	"B035 failsafe-lib/failsafe#164": func(t *testing.T) {
+		var failed []int
+		p := retry.New().Backoff(backoff.Strategy{}).Events(func(_ context.Context, e retry.Event) {
+			if e.Kind == retry.Failed {
+				failed = append(failed, e.Call)
+			}
+		})
+		_ = retry.Run(t.Context(), p, func(context.Context) error { return errBusy })
+		assert.Equal(t, []int{1, 2, 3, 4}, failed)
+	},
+	// K4: zero, negative, NaN and infinite settings
+	"B037 openai/openai-agents-python#3270": func(t *testing.T) {
+		p := retry.New().Backoff(backoff.Exponential(-time.Second, -2).Cap(-time.Second))
+		err := retry.Run(t.Context(), p, func(context.Context) error { t.Error("called"); return nil })
+		for _, name := range []string{"the first wait is -1s", "the factor is -2", "Cap is -1s"} {
+			assert.ErrorContains(t, err, name)
+		}
+	},
+	"B038 kent8192/reinhardt-web#765": func(t *testing.T) {
+		for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, -1, 0.5} {
+			assert.Error(t, backoff.Exponential(time.Second, x).Err())
+		}
+	},
+	"B040 temporalio/sdk-go#413": func(t *testing.T) {
+		var zero retry.Policy
+		assert.NoError(t, zero.Err())
+		assert.Equal(t, retry.New().String(), zero.String())
+	},
+	"B041 cenkalti/backoff#120": func(t *testing.T) {
+		var literal retry.Policy
+		for _, p := range []retry.Policy{literal, retry.New()} {
+			p = p.MaxRetries(retry.Unlimited).MaxElapsed(5 * time.Second)
+			waited, err := waits(t, p, 1000, errBusy)
+			assert.Equal(t, errBusy, err)
+			assert.Len(t, waited, 4)
+		}
+	},
+	"B043 openai/openai-agents-js#1701": func(t *testing.T) {
+		for _, text := range []string{"retries=NaN", "retries=-1", "retries=2.5", "retries=Inf"} {
+			_, err := retry.Parse(text)
+			assert.Error(t, err)
+		}
+	},
+	// K5: budgets, deadlines, clocks
+	"B046 cenkalti/backoff#159": func(t *testing.T) {
+		var reason retry.Reason
+		p := retry.New().Events(func(_ context.Context, e retry.Event) { reason = e.Reason })
+		_, err := waits(t, p, 1, retry.After(30*time.Minute, errBusy))
+		assert.Equal(t, errBusy, err)
+		assert.Equal(t, retry.HintTooLong, reason)
+		waited, err := waits(t, p.Hints(retry.HintRefuse, time.Hour), 1, retry.After(30*time.Minute, errBusy))
+		assert.NoError(t, err)
+		assert.Equal(t, []time.Duration{30 * time.Minute}, waited)
+	},
+	"B047 hashicorp/go-retryablehttp#272": func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+			defer cancel()
+			began := time.Now()
+			err := retry.Run(ctx, retry.New().Backoff(backoff.Constant(10*time.Minute)), func(context.Context) error { return errBusy })
+			assert.Zero(t, time.Since(began))
+			assert.ErrorIs(t, err, context.DeadlineExceeded)
+			assert.ErrorIs(t, err, errBusy)
+		})
+	},
+	"B049 failsafe-go/failsafe-go#29": func(t *testing.T) {
+		waited, err := waits(t, retry.New().MaxElapsed(72*time.Hour).MaxRetries(1), 1, errBusy)
+		assert.NoError(t, err)
+		assert.Len(t, waited, 1)
+	},
+	"B050 googleapis/gax-go#420": func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithDeadline(t.Context(), time.Now())
+			defer cancel()
+			err := retry.Run(ctx, retry.New().On(retry.Is(context.DeadlineExceeded)), func(context.Context) error { t.Error("called"); return nil })
+			assert.ErrorIs(t, err, context.DeadlineExceeded)
+
+			ctx, cancel = context.WithTimeout(t.Context(), 1500*time.Millisecond)
+			defer cancel()
+			calls := 0
+			p := retry.New().AttemptTimeout(time.Second).Backoff(backoff.Strategy{}).On(retry.Is(context.DeadlineExceeded))
+			err = retry.Run(ctx, p, func(ctx context.Context) error { calls++; <-ctx.Done(); return ctx.Err() })
+			assert.Equal(t, 2, calls, "the attempt's timeout is retried, the caller's is not")
+			assert.ErrorIs(t, err, context.DeadlineExceeded)
+		})
+	},
+	"B052 kubernetes-sigs/cluster-api-provider-aws#1069": func(t *testing.T) {
+		calls, wait := retry.New().MaxRetries(99).Backoff(backoff.Exponential(2*time.Second, 1.5)).WorstCase()
+		assert.Equal(t, 100, calls)
+		assert.Equal(t, longest, wait)
+	},
+	"B055 giantswarm/kvm-operator#243": func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			p := retry.New().MaxElapsed(5 * time.Second)
+			time.Sleep(6 * time.Minute)
+			calls := 0
+			assert.NoError(t, retry.Run(t.Context(), p, func(context.Context) error {
+				if calls++; calls == 1 {
+					return errBusy
+				}
+				return nil
+			}))
+		})
+	},
+	// K6: cancellation, and the error that comes back
+	"B056 kubernetes/kubernetes#140402": func(t *testing.T) {
+		_, err := waits(t, retry.New(), 9, context.Canceled)
+		assert.ErrorIs(t, err, context.Canceled)
+	},
+	"B058 googleapis/gax-go#235": func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			err := retry.Run(ctx, retry.New().MaxRetries(retry.Unlimited).Backoff(backoff.Constant(300*time.Millisecond)), func(context.Context) error { return errBusy })
+			assert.ErrorIs(t, err, context.DeadlineExceeded)
+			assert.ErrorIs(t, err, errBusy)
+		})
+	},
+	"B059 avast/retry-go#63, B062 cenkalti/backoff#157, B064 spring-projects/spring-framework#35434": func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			time.AfterFunc(1500*time.Millisecond, func() { cancel(errShutdown) }) // in the second wait
+			first, second := errors.New("first"), errors.New("second")
+			calls := 0
+			err := retry.Run(ctx, retry.New(), func(context.Context) error { calls++; return []error{first, second}[calls-1] })
+			for _, want := range []error{context.Canceled, errShutdown, second} {
+				assert.ErrorIs(t, err, want)
+			}
+			var e *retry.Error
+			require.ErrorAs(t, err, &e)
+			assert.Equal(t, 2, e.Attempts)
+			assert.Equal(t, []error{first}, e.Earlier())
+		})
+	},
+	"B061 cockroachdb/cockroach#47063": func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			time.AfterFunc(time.Millisecond, func() { cancel(nil) })
+			assert.Error(t, retry.Run(ctx, retry.New(), func(context.Context) error { return errBusy }))
+		})
+	},
+	"B065 sindresorhus/p-retry#97": func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(time.Second, cancel)
+			began := time.Now()
+			_ = retry.Run(ctx, retry.New().Backoff(backoff.Constant(10*time.Second)), func(context.Context) error { return errBusy })
+			assert.Equal(t, time.Second, time.Since(began))
+		})
+	},
+	// K7: permanent errors and classification
+	"B071 cenkalti/backoff#140, B073 cenkalti/backoff#123": func(t *testing.T) {
+		waited, err := waits(t, retry.New(), 9, fmt.Errorf("phone: %w", retry.Permanent(errBusy)))
+		assert.Empty(t, waited)
+		assert.ErrorIs(t, err, errBusy)
+		assert.EqualError(t, err, "phone: busy")
+	},
+	"B074 avast/retry-go#110": func(t *testing.T) {
+		waited, err := waits(t, retry.New().MaxRetries(retry.Unlimited), 9, retry.Permanent(errBusy))
+		assert.Empty(t, waited)
+		assert.Equal(t, errBusy, err)
+	},
+	"B076 spring-attic/spring-retry#500": func(t *testing.T) {
+		_, err := waits(t, retry.New().On(retry.Is(errShutdown)).WrapErrors(), 9, errBusy)
+		var e *retry.Error
+		require.ErrorAs(t, err, &e)
+		assert.Equal(t, retry.NotRetryable, e.Reason)
+		assert.Equal(t, errBusy, e.Last)
+	},
+	"B077 resilience4j/resilience4j#2209": func(t *testing.T) {
+		p := retry.New().If(func(error) bool { panic("predicate") })
+		assert.PanicsWithValue(t, "predicate", func() { _ = retry.Run(t.Context(), p, func(context.Context) error { return errBusy }) })
+	},
+	// K8: shared mutable state
+	"B080 cenkalti/backoff#183": func(t *testing.T) {
+		p := retry.New().Backoff(backoff.Exponential(time.Second, 2))
+		synctest.Test(t, func(t *testing.T) {
+			var wg sync.WaitGroup
+			defer wg.Wait()
+			for range 64 {
+				wg.Go(func() {
+					for range 50 {
+						began, calls := time.Now(), 0
+						_ = retry.Run(t.Context(), p, func(context.Context) error {
+							if calls++; calls < 3 {
+								return errBusy
+							}
+							return nil
+						})
+						assert.Equal(t, 3*time.Second, time.Since(began))
+					}
+				})
+			}
+		})
+	},
+	"B083 apache/pinot#2711": func(t *testing.T) {
+		p := retry.New().MaxRetries(9).Backoff(backoff.Exponential(time.Second, 2))
+		_, _ = waits(t, p, 5, errBusy)
+		waited, _ := waits(t, p, 1, errBusy)
+		assert.Equal(t, []time.Duration{time.Second}, waited)
+	},
+	// K11, as far as it is about retries
+	"B110 eapache/go-resiliency#36, B112 failsafe-go/failsafe-go#134": func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			parent, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			p := retry.New().Backoff(backoff.Constant(time.Hour)).AttemptTimeout(time.Hour)
+			heap := func() uint64 {
+				var m runtime.MemStats
+				runtime.GC()
+				runtime.ReadMemStats(&m)
+				return m.HeapAlloc
+			}
+			before := heap()
+			for range 20_000 {
+				ctx, stop := context.WithCancel(parent)
+				_ = retry.Run(ctx, p, func(context.Context) error { return nil })
+				_ = retry.Run(ctx, p, func(context.Context) error { time.AfterFunc(time.Second, stop); return errBusy })
+			}
+			assert.Less(t, float64(heap())-float64(before), 1e6, "nothing is kept of 40,000 runs")
+		})
+	},
+	// K12: hooks and events
+	"B115 avast/retry-go#129": func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			_ = retry.Run(t.Context(), retry.New().MaxRetries(1).Backoff(backoff.Constant(2*time.Second)), func(context.Context) error { return errBusy })
+			assert.Equal(t, 2*time.Second, time.Since(began))
+		})
+	},
+	"B118 failsafe-lib/failsafe#60": func(t *testing.T) {
+		p := retry.New().Events(func(context.Context, retry.Event) { panic("hook") })
+		assert.PanicsWithValue(t, "hook", func() { _ = retry.Run(t.Context(), p, func(context.Context) error { return nil }) })
+	},
+	// K13: hints
+	"B119 hashicorp/go-retryablehttp#295": func(t *testing.T) {
+		p := retry.New().Backoff(backoff.Constant(time.Second).Cap(3 * time.Second))
+		hour := retry.After(time.Hour, errBusy)
+		for mode, want := range map[retry.HintMode][]time.Duration{
+			retry.HintRefuse: nil, retry.HintClamp: {3 * time.Second}, retry.HintIgnore: {time.Second},
+		} {
+			waited, _ := waits(t, p.Hints(mode, 3*time.Second), 1, hour)
+			assert.Equal(t, want, waited)
+		}
+		waited, _ := waits(t, p.Hints(retry.HintRefuse, 2*time.Hour), 1, hour)
+		assert.Equal(t, []time.Duration{time.Hour}, waited)
+	},
+	"B121 will-ockmore/httpx-retries#13": func(t *testing.T) {
+		p := retry.New().Backoff(backoff.Constant(time.Second).EqualJitter())
+		for _, hint := range []time.Duration{-time.Hour, 0, -5} {
+			d := p.Next(retry.Failure{Err: retry.After(hint, errBusy), Draw: 1 << 63})
+			assert.Equal(t, 750*time.Millisecond, d.Wait, "the strategy's wait, jitter and all")
+		}
+	},
+	"B122 tailscale/tailscale#20071": func(t *testing.T) {
+		d := retry.New().Hints(retry.HintClamp, time.Minute).Next(retry.Failure{Err: retry.After(1e9*time.Second, errBusy)})
+		assert.Equal(t, time.Minute, d.Wait)
+	},
+}
+
+func TestPublicFaultsOfOtherLibraries(t *testing.T) {
+	for name, check := range bank {
+		t.Run(strings.ReplaceAll(name, "/", ":"), check)
+	}
+	for id, reason := range notApplicable {
+		t.Logf("%s is not tested: %s", id, reason)
+	}
+}
