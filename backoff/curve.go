@@ -83,7 +83,7 @@ func List(waits ...time.Duration) Strategy {
 // safe for concurrent use. A negative end reads as 0, and hi below lo as lo.
 // Being a window already, it takes a cap and a floor, but no jitter.
 func Func(span func(n int) (lo, hi time.Duration)) Strategy {
-	return Strategy{curve: function, jitter: inBuilt, random: true, faulty: span == nil, more: &more{span: span}}
+	return Strategy{curve: function, jitter: inBuilt, random: true, opaque: true, faulty: span == nil, more: &more{span: span}}
 }
 
 // Then takes the first waits from s and the rest from next, which starts from
@@ -91,7 +91,7 @@ func Func(span func(n int) (lo, hi time.Duration)) Strategy {
 // to each of its parts. waits is 0 or more.
 func (s Strategy) Then(waits int, next Strategy) Strategy {
 	return Strategy{
-		curve: then, random: s.random || next.random,
+		curve: then, random: s.random || next.random, opaque: s.opaque || next.opaque,
 		faulty: s.faulty || next.faulty || waits < 0,
 		more: &more{
 			waits: waits, head: s, tail: next,

@@ -25,19 +25,22 @@ func (s Strategy) Err() error {
 
 // judge names the faults.
 func (s *Strategy) judge() error {
-	var f faults
+	f := faults{known: map[string]bool{}}
 	f.strategy(s, settings{cap: longest}, nil)
-	return errors.Join(f...)
+	return errors.Join(f.errs...)
 }
 
 // faults is what judge has found so far.
-type faults []error
+type faults struct {
+	errs  []error
+	known map[string]bool // by their text: one fault of a joined strategy can show in each part
+}
 
 func (f *faults) add(format string, args ...any) {
 	err := fmt.Errorf("backoff: "+format, args...)
-	known := func(e error) bool { return e.Error() == err.Error() }
-	if !slices.ContainsFunc(*f, known) { // one fault of a joined strategy can show in each part
-		*f = append(*f, err)
+	if !f.known[err.Error()] {
+		f.known[err.Error()] = true
+		f.errs = append(f.errs, err)
 	}
 }
 

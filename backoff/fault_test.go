@@ -46,6 +46,8 @@ func TestEveryFaultIsNamedWithItsValueAndWhatIsWanted(t *testing.T) {
 		{backoff.Constant(ms).Cap(s).Then(1, backoff.Constant(ms)).Floor(2 * s), "Floor is 2s, above the cap of 1s: want a floor of at most that"},
 		{backoff.Constant(ms).AdditiveJitter(2 * s).Cap(s), "AdditiveJitter is 2s, above the cap of 1s: want a jitter of at most that"},
 		{backoff.Constant(ms).Cap(s).AdditiveJitter(2 * s), "AdditiveJitter is 2s, above the cap of 1s: want a jitter of at most that"},
+		{backoff.Constant(ms).Cap(s).Then(1, backoff.Constant(ms)).AdditiveJitter(2 * s), "AdditiveJitter is 2s, above the cap of 1s: want a jitter of at most that"},
+		{backoff.Constant(ms).FullJitter().AdditiveJitter(2 * s).Cap(s), "Constant has FullJitter and AdditiveJitter: want one jitter\nAdditiveJitter is 2s, above the cap of 1s: want a jitter of at most that"},
 		{backoff.Constant(ms).AdditiveJitter(-s), "AdditiveJitter is -1s: want 0 or more"},
 		{backoff.Constant(ms).SpringJitter(-s), "SpringJitter is -1s: want 0 or more"},
 		{backoff.Constant(ms).ProportionalJitter(1.5), "ProportionalJitter: the fraction is 1.5: want 0 to 1"},

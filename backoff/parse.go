@@ -3,7 +3,6 @@ package backoff
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,9 +36,10 @@ func (e *ParseError) Error() string {
 //
 // The error joins a [*ParseError] for each fault, in the order of their columns:
 // for each setting that Err finds fault with, and for the first place that is
-// not in this form.
+// not in this form. Reading ends after 10 settings with a fault, and 1000 joined
+// parts are the most.
 func Parse(text string) (Strategy, error) {
-	p := parser{text: text}
+	p := parser{text: text, faults: map[string]bool{}}
 	s := p.strategy()
 	if !p.failed {
 		if p.space(); p.at < len(text) {
@@ -75,9 +75,13 @@ func (p *parser) judge(at int, s Strategy) {
 	if err == nil {
 		return
 	}
+	if p.judged++; p.judged > mostFaults {
+		p.fail(at, "no more is read after %d faults", mostFaults)
+		return
+	}
 	for fault := range strings.SplitSeq(err.Error(), "\n") {
-		if !slices.Contains(p.faults, fault) {
-			p.faults = append(p.faults, fault)
+		if !p.faults[fault] {
+			p.faults[fault] = true
 			p.report(at, "%s", strings.TrimPrefix(fault, "backoff: "))
 		}
 	}
@@ -190,7 +194,7 @@ func (p *parser) jitter(s Strategy) Strategy {
 			return s.ProportionalJitter(x)
 		}
 		p.fail(at, "%q is no percentage: want one such as 20%%", word)
-	case strings.HasPrefix(word, "+"):
+	case strings.HasPrefix(word, "+") && !strings.HasPrefix(word, "++"):
 		return s.AdditiveJitter(p.duration(argument{word[1:], at + 1}))
 	default:
 		p.fail(at, "%q is no jitter: want full, equal, 20%%, +50ms or spring,100ms", word)
@@ -213,6 +217,10 @@ func (p *parser) then(s Strategy) Strategy {
 		p.unexpected("a comma and the strategy that follows")
 	}
 	if p.failed {
+		return s
+	}
+	if p.parts++; p.parts > mostParts {
+		p.fail(waits.at, "too many parts: want at most %d", mostParts)
 		return s
 	}
 	next := p.strategy()

@@ -5,6 +5,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
+)
+
+// A text can come from outside the program, so reading it takes no longer than in
+// proportion: it ends after so many joined parts, and after so many settings at
+// which there was a fault.
+const (
+	mostParts  = 1000
+	mostFaults = 10
 )
 
 // parser reads from left to right. What is not in the form ends it; a fault of
@@ -12,8 +21,10 @@ import (
 type parser struct {
 	text   string
 	at     int // in bytes
+	parts  int // joined so far
+	judged int // settings at which there was a fault
 	errs   []error
-	faults []string // what Err said, as far as it is reported
+	faults map[string]bool // what Err said, as far as it is reported
 	failed bool
 }
 
@@ -23,10 +34,10 @@ type argument struct {
 	at   int
 }
 
-// report notes a problem at a byte of the text. All before it is ASCII, for what
-// is not is refused where it stands; so the byte is the character.
+// report notes a problem at a byte of the text.
 func (p *parser) report(at int, format string, args ...any) {
-	p.errs = append(p.errs, &ParseError{at + 1, fmt.Sprintf(format, args...)})
+	column := utf8.RuneCountInString(p.text[:at]) + 1
+	p.errs = append(p.errs, &ParseError{column, fmt.Sprintf(format, args...)})
 }
 
 // fail reports a problem that reading cannot go on from.
@@ -52,7 +63,7 @@ func (p *parser) unexpected(want string) {
 }
 
 func (p *parser) space() {
-	for p.at < len(p.text) && p.text[p.at] == ' ' {
+	for p.at < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.at]) >= 0 {
 		p.at++
 	}
 }
@@ -110,7 +121,7 @@ func (p *parser) argument() argument {
 	for p.at < len(p.text) && !strings.ContainsRune("(),", rune(p.text[p.at])) {
 		p.at++
 	}
-	return argument{strings.TrimRight(p.text[from:p.at], " "), from}
+	return argument{strings.TrimRight(p.text[from:p.at], " \t\r\n"), from}
 }
 
 func (p *parser) duration(a argument) time.Duration {
@@ -123,7 +134,7 @@ func (p *parser) duration(a argument) time.Duration {
 
 func (p *parser) factor(a argument) float64 {
 	x, err := strconv.ParseFloat(a.text, 64)
-	if err != nil {
+	if err != nil || strings.Trim(a.text, "0123456789.e+-") != "" { // no hexadecimal, no words
 		p.fail(a.at, "%q is no factor: want a number such as 2 or 1.5", a.text)
 	}
 	return x

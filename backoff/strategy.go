@@ -18,6 +18,7 @@ type Strategy struct {
 	faulty bool          // judge finds a fault
 	random bool          // Delay reads its random word
 	fixed  bool          // every wait is first: Delay need not look further
+	opaque bool          // it has a Func in it, and so no text
 	first  time.Duration // the curve's first wait
 	arg    uint64        // Linear: the step; Exponential: the bits of the factor
 	room   uint64        // MaxInt64 less the cap, so that the zero Strategy has none

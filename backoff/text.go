@@ -1,7 +1,6 @@
 package backoff
 
 import (
-	"cmp"
 	"errors"
 	"math"
 	"strconv"
@@ -24,7 +23,7 @@ func (s Strategy) MarshalText() ([]byte, error) {
 	if err := s.Err(); err != nil {
 		return nil, err
 	}
-	if s.hasFunc() {
+	if s.opaque {
 		return nil, errors.New("backoff: a Func has no text: want another curve, or to set it in the program")
 	}
 	return []byte(s.String()), nil
@@ -38,10 +37,6 @@ func (s *Strategy) UnmarshalText(text []byte) error {
 		*s = read
 	}
 	return err
-}
-
-func (s *Strategy) hasFunc() bool {
-	return s.curve == function || s.curve == then && (s.more.head.hasFunc() || s.more.tail.hasFunc())
 }
 
 // write writes the curve and then the settings.
@@ -140,10 +135,13 @@ func percent(x float64) string {
 
 // fraction reads a number and divides it by 100, as decimals.
 func fraction(text string) (float64, error) {
-	digits, exponent, _ := strings.Cut(text, "e")
-	power, err := strconv.Atoi(cmp.Or(exponent, "0"))
-	if err != nil {
-		return 0, err
+	digits, exponent, has := strings.Cut(text, "e")
+	power := 0
+	if has {
+		var err error
+		if power, err = strconv.Atoi(exponent); err != nil {
+			return 0, err
+		}
 	}
 	return strconv.ParseFloat(digits+"e"+strconv.Itoa(power-2), 64)
 }

@@ -31,6 +31,10 @@ func TestTheReadmesCodeIsCodeThatRuns(t *testing.T) {
 	for _, s := range snippets {
 		assert.Contains(t, trimmed(string(examples)), trimmed(string(s[1])))
 	}
+	outputs := regexp.MustCompile(`(?m)^\s*// ?`).ReplaceAllString(string(examples), "")
+	for _, s := range regexp.MustCompile("(?s)```text\n(.*?)```").FindAllSubmatch(readme, -1) {
+		assert.Contains(t, trimmed(outputs), trimmed(string(s[1])), "what the README says is printed, an Example prints")
+	}
 }
 
 func TestTheReadmeOpensWithTheTwoCommandsAndNamesNoGoGet(t *testing.T) {

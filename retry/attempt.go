@@ -2,6 +2,7 @@ package retry
 
 import (
 	"context"
+	"fmt"
 	"sync"
 )
 
@@ -51,6 +52,9 @@ func (c *attemptContext) Value(key any) any {
 	}
 	return c.Context.Value(key)
 }
+
+// String keeps fmt from looking into the fields, which change.
+func (c *attemptContext) String() string { return fmt.Sprintf("%v.WithAttemptInfo", c.Context) }
 
 // context returns the context of the current attempt.
 func (r *run) context(ctx context.Context, p *Policy) context.Context {

@@ -36,7 +36,9 @@ var errUnset = errors.New("retry: the error of a loop over Attempts was read bef
 // Leaving the loop by break or return ends the run for [Abandoned], or
 // [Succeeded] where the body had set *err to nil. If the body had not set it,
 // *err is from then on the error of the round before, or [ErrAbandoned] in the
-// first. A defer in the body runs at the end of the function, as in any loop.
+// first. What "return err" returns is copied before that, unless err is the
+// function's named result: name it, or break and return after the loop. A defer in
+// the body runs at the end of the function, as in any loop.
 //
 // Ranging over the result again is another run. The loop allocates nothing. It
 // panics if ctx or err is nil.
@@ -62,7 +64,7 @@ func attempts(ctx context.Context, p Policy, err *error, yield func(context.Cont
 			r.leave(ctx, &p, err, set)
 			return
 		}
-		before = *err
+		before = unmarked(*err)
 		if !r.again(ctx, &p, &a, err) {
 			return
 		}
@@ -79,7 +81,7 @@ func round(ctx context.Context, p *Policy, r *run, err *error, before error, yie
 		}
 	}()
 	more, _ = call(ctx, p, r, func(ctx context.Context) (bool, error) { return yield(ctx, r.calls), nil })
-	if more && *err == errUnset {
+	if more && errors.Is(*err, errUnset) { // also where it was wrapped or joined
 		panic("retry.Attempts: the body of the loop has not set the error: set it in every round, to nil on success, with = and not :=")
 	}
 	return more, set
@@ -91,9 +93,12 @@ func (r *run) leave(ctx context.Context, p *Policy, err *error, set bool) {
 	reason := Succeeded
 	if *err != nil {
 		reason = Abandoned
-		if set {
-			r.emit(ctx, p, Event{Kind: Failed, Err: unmarked(*err)})
-		}
+	}
+	switch {
+	case !set:
+		r.overcome = max(r.overcome-1, 0) // what was overcome is put back
+	case *err != nil:
+		r.emit(ctx, p, Event{Kind: Failed, Err: unmarked(*err)})
 	}
 	*err = r.finish(ctx, p, reason, *err)
 }

@@ -3,6 +3,7 @@ package retry_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"runtime"
 	"sync"
@@ -104,6 +105,9 @@ func TestLeavingALoopEndsItsRun(t *testing.T) {
 		}
 		assert.True(t, err == c.want, "%s: %v", c.name, err)
 		assert.Equal(t, c.kinds, kinds(events), c.name)
+		for _, e := range events[1:] {
+			assert.True(t, e.Kind == retry.Started || e.Err == c.want || e.Err == errBoom, "%s: %v", c.name, e)
+		}
 		last := events[len(events)-1]
 		assert.Equal(t, c.reason, last.Reason, c.name)
 		assert.True(t, last.Err == c.want)
@@ -305,12 +309,6 @@ func TestEarlierErrorsAreKeptOutOfTheTree(t *testing.T) {
 
 func TestTheWorstCase(t *testing.T) {
 	const s = time.Second
-	seconds := func(n int) time.Duration { // saturates where an int has 64 bits
-		if time.Duration(n) > math.MaxInt64/s {
-			return math.MaxInt64
-		}
-		return time.Duration(n) * s
-	}
 	for _, c := range []struct {
 		p     retry.Policy
 		calls int
@@ -320,8 +318,10 @@ func TestTheWorstCase(t *testing.T) {
 		{retry.New().MaxRetries(0), 1, 0},
 		{retry.New().MaxElapsed(2 * s), 4, 2 * s},
 		{retry.Standard(), 4, 700 * time.Millisecond},
-		{retry.New().MaxRetries(retry.Unlimited), retry.Unlimited, seconds(retry.Unlimited)},
-		{retry.New().MaxRetries(retry.Unlimited - 1), retry.Unlimited, seconds(retry.Unlimited - 1)},
+		{retry.New().MaxRetries(retry.Unlimited), retry.Unlimited, math.MaxInt64}, // also where an int has 32 bits
+		{retry.New().MaxRetries(retry.Unlimited).Backoff(backoff.Constant(1)), retry.Unlimited, math.MaxInt64},
+		{retry.New().MaxRetries(retry.Unlimited).Backoff(backoff.List(s, 0)), retry.Unlimited, s},
+		{retry.New().MaxRetries(retry.Unlimited - 1).MaxElapsed(time.Hour), retry.Unlimited, time.Hour},
 		{retry.New().MaxRetries(retry.Unlimited).MaxElapsed(time.Hour), retry.Unlimited, time.Hour},
 		{noWait.MaxRetries(retry.Unlimited), retry.Unlimited, 0},
 		{retry.New().MaxRetries(100).Backoff(backoff.Fibonacci(s).Cap(8 * s)), 101, (1 + 1 + 2 + 3 + 5 + 95*8) * s},
@@ -331,4 +331,69 @@ func TestTheWorstCase(t *testing.T) {
 		assert.Equal(t, c.calls, calls, "%v", c.p)
 		assert.Equal(t, c.wait, wait, "%v", c.p)
 	}
+}
+
+func TestTheErrorOfARoundBeforeIsPutBackWithoutOurMark(t *testing.T) {
+	leave := map[string]func(round int){
+		"break":        func(int) {},
+		"panic":        func(int) { panic("by the user") },
+		"no error set": func(int) {},
+	}
+	for name, second := range leave {
+		var err error
+		func() {
+			defer func() { _ = recover() }()
+			for _, n := range retry.Attempts(t.Context(), noWait, &err) {
+				if n == 1 {
+					err = retry.After(1, errBoom)
+					continue
+				}
+				if second(n); name == "break" {
+					break
+				}
+			}
+		}()
+		assert.True(t, err == errBoom, "%s: %v", name, err)
+	}
+}
+
+func TestAMarkThatIsJoinedIsNoErrorOfTheBody(t *testing.T) {
+	var err error
+	assert.Panics(t, func() {
+		for range retry.Attempts(t.Context(), noWait, &err) {
+			err = errors.Join(err, nil) // a success, meant to be added to err
+		}
+	})
+}
+
+func TestALoopLeftUndecidedNamesOneFailureOnce(t *testing.T) {
+	var events []retry.Event
+	loop := func() (err error) {
+		for _, n := range retry.Attempts(t.Context(), noWait.WrapErrors().Events(collect(&events)), &err) {
+			if n == 3 {
+				return err
+			}
+			err = []error{nil, errBoom, retry.After(1, errOther)}[n]
+		}
+		return err
+	}
+	var e *retry.Error
+	require.ErrorAs(t, loop(), &e)
+	assert.Equal(t, errOther, e.Last)
+	assert.Equal(t, []error{errBoom}, e.Earlier())
+	assert.Equal(t, 3, e.Attempts)
+	assert.Equal(t, []string{"started", "failed", "scheduled", "started", "failed", "scheduled", "started", "finished"}, kinds(events))
+}
+
+func TestTheContextOfAttemptInfoMayBePrinted(t *testing.T) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	_ = retry.Run(context.Background(), noWait.MaxRetries(50).AttemptInfo(), func(ctx context.Context) error {
+		wg.Go(func() {
+			if text := fmt.Sprintf("%v", ctx); text != "context.Background.WithAttemptInfo" {
+				t.Error(text)
+			}
+		})
+		return errBoom
+	})
 }

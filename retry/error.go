@@ -78,10 +78,9 @@ func (e *Error) Unwrap() []error {
 // them. They are not in the tree of the error, so that errors.Is does not match a
 // failure that was overcome.
 func (e *Error) Earlier() []error {
-	n := min(max(e.Attempts-1, 0), len(e.earlier))
-	errs := make([]error, n)
+	errs := make([]error, min(e.earlier.overcome, len(e.earlier.errs)))
 	for i := range errs {
-		errs[i] = unmarked(e.earlier[i])
+		errs[i] = unmarked(e.earlier.errs[i])
 	}
 	return errs
 }

@@ -26,7 +26,7 @@ func (e Event) level() slog.Level {
 	switch {
 	case e.Kind == Finished && e.Reason != Succeeded && e.Reason != Abandoned:
 		return slog.LevelWarn
-	case e.Kind == Scheduled, e.Kind == Finished && e.Call > 1:
+	case e.Kind == Scheduled, e.Kind == Finished && (e.Call > 1 || e.Reason == Abandoned):
 		return slog.LevelInfo
 	default:
 		return slog.LevelDebug

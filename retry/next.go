@@ -44,12 +44,20 @@ type Decision struct {
 // or why not. It is the one place that decides: everything that retries asks it.
 //
 // It is pure, but for the policy's own predicates: it reads no clock and no
-// random source (also not the policy's Rand), and keeps nothing. The tests stand in this order, and the first
-// that holds ends the run: no error (Succeeded); the context has ended
-// (Cancelled); StaleFuture; Permanent, Except, On, If (NotRetryable); Elapsed has
-// reached MaxElapsed (TimeSpent); no retries are left (Exhausted); HintTooLong;
-// the wait would reach MaxElapsed (TimeWouldExceed) or the deadline
-// (DeadlineWouldExceed). A policy with a fault refuses every failure (Refused).
+// random source (also not the policy's Rand), and keeps nothing. The tests stand
+// in this order, and the first that holds ends the run:
+//
+//	no error                                    Succeeded
+//	the context has ended                       Cancelled
+//	an awaited future had failed before         StaleFuture
+//	Permanent; Except, On, If say no            NotRetryable
+//	Elapsed has reached MaxElapsed              TimeSpent
+//	no retries are left                         Exhausted
+//	the hint is above the greatest, HintRefuse  HintTooLong
+//	the wait would reach MaxElapsed             TimeWouldExceed
+//	the wait would reach the deadline           DeadlineWouldExceed
+//
+// A policy with a fault refuses every failure (Refused).
 func (p Policy) Next(f Failure) Decision {
 	if p.Err() != nil {
 		return Decision{Reason: Refused}

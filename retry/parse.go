@@ -59,7 +59,7 @@ func wordLength(text string) int {
 			depth++
 		case c == ')':
 			depth--
-		case c == ' ' && depth <= 0, c == '\t', c == '\n', c == '\r':
+		case depth <= 0 && strings.ContainsRune(" \t\r\n", c):
 			return i
 		}
 	}
@@ -72,12 +72,24 @@ type parser struct {
 	given  map[string]bool
 	errs   []error
 	faults []string // what Err said, as far as it is reported
+
+	counted, characters int // bytes whose characters were counted, and those
 }
 
 // report notes a problem at a byte of the text.
 func (p *parser) report(at int, format string, args ...any) {
-	column := utf8.RuneCountInString(p.text[:at]) + 1
-	p.errs = append(p.errs, &ParseError{column, fmt.Sprintf(format, args...)})
+	p.errs = append(p.errs, &ParseError{p.before(at) + 1, fmt.Sprintf(format, args...)})
+}
+
+// before returns how many characters there are before a byte. It counts on from
+// where it last was.
+func (p *parser) before(at int) int {
+	if at < p.counted {
+		return utf8.RuneCountInString(p.text[:at])
+	}
+	p.characters += utf8.RuneCountInString(p.text[p.counted:at])
+	p.counted = at
+	return p.characters
 }
 
 const wantWord = "retries=, calls=, backoff=, max-elapsed=, attempt-timeout=, hints=, wrap-errors or attempt-info"
@@ -152,7 +164,7 @@ func (p *parser) backoff(at int, value string) {
 	if err == nil {
 		return
 	}
-	column := utf8.RuneCountInString(p.text[:at])
+	column := p.before(at)
 	for _, err := range err.(interface{ Unwrap() []error }).Unwrap() {
 		if e, ok := errors.AsType[*backoff.ParseError](err); ok {
 			p.errs = append(p.errs, &ParseError{column + e.Column, e.Problem})

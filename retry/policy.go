@@ -188,8 +188,10 @@ func (p Policy) WorstCase() (calls int, wait time.Duration) {
 	}
 	calls = p.maxRetries()
 	_, wait = p.strategy().Total(calls)
-	if calls != Unlimited {
+	if calls < Unlimited {
 		calls++
+	} else if _, hi := p.strategy().Bounds(calls); hi > 0 {
+		wait = math.MaxInt64 // also where an int has 32 bits
 	}
 	if p.has(setMaxElapsed) {
 		wait = min(wait, p.more.maxElapsed)

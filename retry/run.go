@@ -9,21 +9,25 @@ import (
 // run is where one run stands. It is the loop that all drivers share; they
 // differ in how they call and how they wait.
 type run struct {
-	calls   int     // the number of the last or current call
-	last    Failure // the last call's, for Policy.decide
-	earlier earlier
-	info    *attemptContext // only under AttemptInfo
+	calls int     // the number of the last or current call
+	last  Failure // the last call's, for Policy.decide
+	earlier
+	info *attemptContext // only under AttemptInfo
 }
 
 // earlier holds the errors that were overcome: the first two and the last two.
-type earlier [4]error
+type earlier struct {
+	overcome int // how many there were
+	errs     [4]error
+}
 
-// add adds the error of call n.
-func (e *earlier) add(n int, err error) {
-	if n > len(e) {
-		e[2], n = e[3], len(e)
+func (e *earlier) add(err error) {
+	if e.overcome >= len(e.errs) {
+		e.errs[2], e.errs[3] = e.errs[3], err
+	} else {
+		e.errs[e.overcome] = err
 	}
-	e[n-1] = err
+	e.overcome++
 }
 
 // start judges what is to be judged before the first call. An error is what the
@@ -59,8 +63,8 @@ func (r *run) again(ctx context.Context, p *Policy, a *alarm, err *error) bool {
 	w, reason := p.decide(ctx, &r.last)
 	r.last.Prev = w.drawn
 	if reason == 0 && (r.last.still && w.wait == 0 || r.pause(ctx, p, a, w)) {
-		r.earlier.add(r.calls, *err)
 		if r.calls < math.MaxInt {
+			r.add(*err)
 			r.calls++
 		}
 		return true
@@ -97,7 +101,7 @@ func (r *run) finish(ctx context.Context, p *Policy, reason Reason, err error) e
 
 func (r *run) result(ctx context.Context, p *Policy, reason Reason, last error) error {
 	switch {
-	case reason == Refused || last == nil && r.calls > 0:
+	case reason == Succeeded || reason == Refused:
 		return last
 	case reason != Cancelled && reason != DeadlineWouldExceed && !p.has(setWrapErrors):
 		return last

@@ -108,6 +108,7 @@ func TestOtherFormsOfAPolicyAreRead(t *testing.T) {
 		"calls=unlimited":                       "retries=unlimited backoff=constant(1s)",
 		"max-elapsed=60s  retries=0":            "retries=0 backoff=constant(1s) max-elapsed=1m",
 		"backoff=list(1s, 2s, 3s)\nwrap-errors": "retries=3 backoff=list(1s,2s,3s) wrap-errors",
+		"backoff=list(1s,\t2s,\n3s)":            "retries=3 backoff=list(1s,2s,3s)",
 	} {
 		p, err := retry.Parse(text)
 		assert.NoError(t, err, text)
@@ -146,6 +147,7 @@ func TestBadPoliciesSayWhereAndWhatIsWanted(t *testing.T) {
 		"backoff=exp(1s)":                   `column 9: exp: the number of values is 1: want 2, the first wait and the factor`,
 		"retries=1 backoff=exp(1s,2).max":   `column 29: "max" is no setting: want cap, floor, jitter or then`,
 		"backoff=exp(1s,0.5).cap(-1s)":      "column 9: Exponential: the factor is 0.5: want a finite number of at least 1\ncolumn 21: Cap is -1s: want 0 or more",
+		"backoff=constant(1µs).max(2s) x=1": "column 23: \"max\" is no setting: want cap, floor, jitter or then\ncolumn 31: \"x\" is no setting: " + words,
 		"backoff=constant(1s,":              `column 21: the text ends here: want a comma or a closing parenthesis`,
 		"retries=x max-elapsed=y größe ö=1": "column 9: retries is \"x\": want a number of at least 0, or unlimited\ncolumn 23: max-elapsed is \"y\": want a duration such as 1.5s, 100ms or 2m\ncolumn 25: \"größe\": " + words + "\ncolumn 31: \"ö\" is no setting: " + words,
 	} {
@@ -171,6 +173,13 @@ func TestAPolicyGoesThroughFlagAndJSON(t *testing.T) {
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"Retry":"retries=1 backoff=constant(1s)"}`, string(out), "the text replaces the policy whole")
 	assert.Error(t, json.Unmarshal([]byte(`{"Retry":"soon"}`), &config))
+}
+
+func TestAHostilePolicyIsSoonRefused(t *testing.T) {
+	_, err := retry.Parse(strings.Repeat("ö ", 100_000))
+	assert.ErrorContains(t, err, "retry: column 199999: ")
+	_, err = retry.Parse("backoff=" + strings.Repeat("none.then(1,", 100_000))
+	assert.ErrorContains(t, err, "too many parts")
 }
 
 func FuzzParse(f *testing.F) {
@@ -225,6 +234,12 @@ level=WARN msg="retry: finished" call=2 elapsed=1s error=boom reason=exhausted
 			return nil
 		})
 		assert.Equal(t, 2, strings.Count(out.String(), "level=INFO"))
+		out.Reset()
+		var err error
+		for range retry.Attempts(t.Context(), noWait.Events(retry.Log(quiet)), &err) {
+			break
+		}
+		assert.Contains(t, out.String(), "level=INFO", "a loop that was left is no failure")
 		assert.Error(t, retry.New().Events(retry.Log(nil)).Err())
 	})
 }
