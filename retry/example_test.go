@@ -69,7 +69,7 @@ func ExampleDo_http() {
 		if err != nil {
 			return "", err
 		}
-		defer response.Body.Close()
+		defer func() { _ = response.Body.Close() }()
 		switch err := errors.New(response.Status); {
 		case response.StatusCode == http.StatusServiceUnavailable, response.StatusCode == http.StatusTooManyRequests:
 			seconds, _ := strconv.Atoi(response.Header.Get("Retry-After"))
