@@ -40,8 +40,8 @@ var errUnset = errors.New("retry: the error of a loop over Attempts was read bef
 // function's named result: name it, or break and return after the loop. A defer in
 // the body runs at the end of the function, as in any loop.
 //
-// Ranging over the result again is another run. The loop allocates nothing. It
-// panics if ctx or err is nil.
+// Ranging over the result again is another run. The loop itself allocates
+// nothing. It panics if ctx or err is nil.
 func Attempts(ctx context.Context, p Policy, err *error) iter.Seq2[context.Context, int] {
 	return func(yield func(context.Context, int) bool) { attempts(ctx, p, err, yield) }
 }

@@ -92,8 +92,7 @@ func (p Policy) Backoff(s backoff.Strategy) Policy {
 // looked at when a call has failed: once d has passed, or where the next wait
 // would reach it, no retry follows. It never interrupts a call, so a run can last
 // longer than d by one call; AttemptTimeout bounds that, and a deadline of the
-// context bounds everything.
-// d is above 0.
+// context bounds everything. d is above 0.
 func (p Policy) MaxElapsed(d time.Duration) Policy {
 	s := p.settings()
 	s.maxElapsed, s.set = d, s.set|setMaxElapsed
