@@ -105,7 +105,7 @@ func (m model) jittered() bool {
 
 // smallestCap is the smallest cap that is no fault.
 func (m model) smallestCap() time.Duration {
-	d := m.start0()
+	d := m.start()
 	if m.jitter == "additive" {
 		d = max(d, m.extra)
 	}
@@ -128,13 +128,6 @@ func (m model) greatestFloor() time.Duration {
 		d = min(d, m.head.greatestFloor(), m.tail.greatestFloor())
 	}
 	return d
-}
-
-func (m model) start0() time.Duration {
-	if m.curve == "list" {
-		return m.list[0]
-	}
-	return m.first
 }
 
 // exactly reports whether the documentation promises the curve's value to the

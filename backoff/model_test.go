@@ -98,6 +98,7 @@ func share(e *big.Int, x *big.Rat) *big.Int {
 	return p.Quo(p, x.Denom())
 }
 
+// start is the curve's first wait.
 func (m model) start() time.Duration {
 	if m.curve == "list" {
 		return m.list[0]
@@ -159,7 +160,7 @@ func (m model) power(k int) *big.Int {
 	return i
 }
 
-// outer is what a joined strategy hands to its parts.
+// inside is the model as a part of a joined strategy, with what that hands down.
 func (m model) inside(outer model) model {
 	m.caps = slices.Concat(m.caps, outer.caps)
 	m.floors = slices.Concat(m.floors, outer.floors)

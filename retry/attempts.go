@@ -96,7 +96,7 @@ func (r *run) leave(ctx context.Context, p *Policy, err *error, set bool) {
 	}
 	switch {
 	case !set:
-		r.overcome = max(r.overcome-1, 0) // what was overcome is put back
+		r.earlier.overcome = max(r.earlier.overcome-1, 0) // what was overcome is put back
 	case *err != nil:
 		r.emit(ctx, p, Event{Kind: Failed, Err: unmarked(*err)})
 	}

@@ -9,10 +9,10 @@ import (
 // run is where one run stands. It is the loop that all drivers share; they
 // differ in how they call and how they wait.
 type run struct {
-	calls int     // the number of the last or current call
-	last  Failure // the last call's, for Policy.decide
-	earlier
-	info *attemptContext // only under AttemptInfo
+	calls   int     // the number of the last or current call
+	last    Failure // the last call's, for Policy.decide
+	earlier earlier
+	info    *attemptContext // only under AttemptInfo
 }
 
 // earlier holds the errors that were overcome: the first two and the last two.
@@ -64,7 +64,7 @@ func (r *run) again(ctx context.Context, p *Policy, a *alarm, err *error) bool {
 	r.last.Prev = w.drawn
 	if reason == 0 && (r.last.still && w.wait == 0 || r.pause(ctx, p, a, w)) {
 		if r.calls < math.MaxInt {
-			r.add(*err)
+			r.earlier.add(*err)
 			r.calls++
 		}
 		return true

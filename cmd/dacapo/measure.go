@@ -66,14 +66,8 @@ func report(w io.Writer, records []record, write func(io.Writer, []record) error
 			return failure{err}
 		}
 	}
-	wrong := 0
-	for _, r := range records {
-		if len(r.faults()) > 0 {
-			wrong++
-		}
-	}
-	if wrong > 0 {
-		return failure{fmt.Errorf("%d of %d rows are wrong", wrong, len(records))}
+	if n := wrong(records); n > 0 {
+		return failure{fmt.Errorf("%d of %d rows are wrong", n, len(records))}
 	}
 	return nil
 }

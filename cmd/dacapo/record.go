@@ -124,6 +124,24 @@ func (r record) faults() (all []string) {
 	return append(append(all, r.waitFaults()...), r.eventFaults()...)
 }
 
+// verdict is whether all is as it was promised, in a word.
+func (r record) verdict() string {
+	if len(r.faults()) > 0 {
+		return "WRONG"
+	}
+	return "right"
+}
+
+// wrong counts the records that are not as they were promised.
+func wrong(records []record) (n int) {
+	for _, r := range records {
+		if len(r.faults()) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
 func (r record) waitFaults() (all []string) {
 	scheduled, waited := r.scheduled(), r.waited()
 	if len(scheduled) != len(r.promised.waits) || len(waited) != len(scheduled) {

@@ -17,12 +17,12 @@ var columns = []string{"", "run", "calls", "waits in ms", "the caller got", "rea
 // row is the record as a line of the table; what is promised comes before the
 // slash, what was made or measured behind it.
 func (r record) row() []string {
-	verdict, got := "right", r.promised.got
+	got := r.promised.got
 	if len(r.faults()) > 0 {
-		verdict, got = "WRONG", r.gotInWords()
+		got = r.gotInWords()
 	}
 	return []string{
-		verdict, r.name, fmt.Sprintf("%d / %d", r.promised.calls, len(r.calls)), r.waitsInWords(), got,
+		r.verdict(), r.name, fmt.Sprintf("%d / %d", r.promised.calls, len(r.calls)), r.waitsInWords(), got,
 		r.reason().String(), r.eventsInWords(),
 	}
 }
@@ -97,21 +97,17 @@ func writeMarkdown(w io.Writer, records []record) error {
 }
 
 func faultsInWords(records []record) string {
-	var b strings.Builder
-	wrong := 0
-	for _, r := range records {
-		faults := r.faults()
-		if len(faults) > 0 {
-			wrong++
-		}
-		for _, f := range faults {
-			fmt.Fprintf(&b, "WRONG: %s: %s\n", r.name, f)
-		}
-	}
-	if wrong == 0 {
+	n := wrong(records)
+	if n == 0 {
 		return fmt.Sprintf("All %d rows are right.\n", len(records))
 	}
-	fmt.Fprintf(&b, "%d of %d rows are wrong.\n", wrong, len(records))
+	var b strings.Builder
+	for _, r := range records {
+		for _, f := range r.faults() {
+			fmt.Fprintf(&b, "%s: %s: %s\n", r.verdict(), r.name, f)
+		}
+	}
+	fmt.Fprintf(&b, "%d of %d rows are wrong.\n", n, len(records))
 	return b.String()
 }
 

@@ -37,11 +37,11 @@ func writeSVG(w io.Writer, records []record) error {
 		if r.reason() == retry.Cancelled || r.reason() == retry.Refused {
 			out.printf(`<text x="%.1f" y="%d" fill="#c0392b" font-size="16" text-anchor="middle">×</text>`+"\n", x(r.lasted), y+15)
 		}
-		verdict, color := "right", "#27ae60"
+		color := "#27ae60"
 		if len(r.faults()) > 0 {
-			verdict, color = "WRONG", "#c0392b"
+			color = "#c0392b"
 		}
-		out.printf(`<text x="%d" y="%d" fill="%s">%s: %s</text>`+"\n", left+wide+14, y+14, color, verdict, html.EscapeString(r.reason().String()))
+		out.printf(`<text x="%d" y="%d" fill="%s">%s: %s</text>`+"\n", left+wide+14, y+14, color, r.verdict(), html.EscapeString(r.reason().String()))
 	}
 	out.printf(`<text x="8" y="%d" fill="#666">bar: a call (red failed, green succeeded) · line: a wait · ×: ended by the context, or refused</text>`+"\n", height-12)
 	out.printf("</svg>\n")
