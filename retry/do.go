@@ -3,6 +3,8 @@ package retry
 import (
 	"context"
 	"time"
+
+	"github.com/dacapo-go/dacapo/internal/eager"
 )
 
 // Do calls op until it succeeds, or p, ctx or an error that is not to be retried
@@ -24,7 +26,7 @@ import (
 // panics if ctx or op is nil.
 func Do[T any](ctx context.Context, p Policy, op func(context.Context) (T, error)) (T, error) {
 	check(ctx, "retry.Do", op == nil)
-	if !p.plain() || p.backoff.Err() != nil || isEager[T]() || ctx.Err() != nil {
+	if !p.plain() || p.backoff.Err() != nil || eager.Is[T]() || ctx.Err() != nil {
 		return begin(ctx, p, op)
 	}
 	v, err := op(ctx)
@@ -56,7 +58,7 @@ func check(ctx context.Context, name string, noOp bool) {
 //go:noinline
 func begin[T any](ctx context.Context, p Policy, op func(context.Context) (T, error)) (v T, err error) {
 	var r run
-	if err := r.start(ctx, &p, isEager[T]()); err != nil {
+	if err := r.start(ctx, &p, eager.Is[T]()); err != nil {
 		return v, err
 	}
 	v, err = call(ctx, &p, &r, op)
@@ -71,7 +73,7 @@ func goOn[T any](ctx context.Context, p Policy, op func(context.Context) (T, err
 	r.last.still = p.still()
 	for r.again(ctx, &p, &a, &err) {
 		if p.more == nil {
-			v, err = op(ctx)
+			v, err = op(r.young(ctx))
 		} else {
 			v, err = call(ctx, &p, r, op)
 		}
@@ -82,7 +84,7 @@ func goOn[T any](ctx context.Context, p Policy, op func(context.Context) (T, err
 // call makes a call that has somebody to tell, or a time limit.
 func call[T any](ctx context.Context, p *Policy, r *run, op func(context.Context) (T, error)) (T, error) {
 	r.emit(ctx, p, Event{Kind: Started})
-	ctx = r.context(ctx, p)
+	ctx = r.young(r.context(ctx, p))
 	if !p.has(setAttemptTimeout) {
 		return op(ctx)
 	}

@@ -10,6 +10,9 @@ import (
 // run gets err itself, without the mark, where the mark is outermost; below
 // other wrapping it stays, and an outer retry sees it too. The marked error has
 // the text of err and unwraps to it. Permanent(nil) is nil.
+//
+// An error type of your own is permanent with a method Permanent() bool that
+// returns true; it is not asked of a nil pointer.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -60,8 +63,11 @@ func unmarked(err error) error {
 	}
 }
 
-// hinter is an error that says when to call again.
-type hinter interface{ RetryAfter() (time.Duration, bool) }
+// hinter is an error that says when to call again, lasting one that says never.
+type (
+	hinter  interface{ RetryAfter() (time.Duration, bool) }
+	lasting interface{ Permanent() bool }
+)
 
 // inspect walks the tree of err once: is a Permanent in it, and which is the
 // greatest hint. (errors.As would walk it twice, and allocate; one switch over
@@ -72,18 +78,21 @@ func inspect(err error) (isPermanent bool, hint time.Duration) {
 		return false, 0
 	case *permanent:
 		return true, 0 // hints no longer matter
-	case hinter, interface{ Unwrap() error }, interface{ Unwrap() []error }:
+	case hinter, lasting, interface{ Unwrap() error }, interface{ Unwrap() []error }:
 		return inspectTree(e)
 	default:
 		return false, 0
 	}
 }
 
-// inspectTree is inspect for an error that wraps others or gives a hint. A nil
-// pointer does neither.
+// inspectTree is inspect for an error that wraps others or speaks for itself. A
+// nil pointer does neither.
 func inspectTree(err error) (isPermanent bool, hint time.Duration) {
 	if isNil(err) {
 		return false, 0
+	}
+	if e, ok := err.(lasting); ok && e.Permanent() {
+		return true, 0
 	}
 	switch e := err.(type) {
 	case interface{ Unwrap() error }:

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"time"
+
+	"github.com/dacapo-go/dacapo/internal/eager"
 )
 
 // run is where one run stands. It is the loop that all drivers share; they
@@ -13,6 +15,9 @@ type run struct {
 	last    Failure // the last call's, for Policy.decide
 	earlier earlier
 	info    *attemptContext // only under AttemptInfo
+
+	epoch uint64 // of the call, where it could meet a stale future; else 0
+	stale uint64 // the epoch of the failure that it met
 }
 
 // earlier holds the errors that were overcome: the first two and the last two.
@@ -28,6 +33,14 @@ func (e *earlier) add(err error) {
 		e.errs[e.overcome] = err
 	}
 	e.overcome++
+}
+
+// last is the error of the call before, or nil in the first.
+func (e *earlier) last() error {
+	if e.overcome == 0 {
+		return nil
+	}
+	return e.errs[min(e.overcome, len(e.errs))-1]
 }
 
 // start judges what is to be judged before the first call. An error is what the
@@ -56,37 +69,63 @@ func (r *run) again(ctx context.Context, p *Policy, a *alarm, err *error) bool {
 	if p.more == nil && *err == nil {
 		return false // nothing to decide, and nobody to tell
 	}
+	wait, reason := r.judge(ctx, p, err)
+	if reason == 0 && !(r.last.still && wait == 0) && !a.wait(ctx, wait) {
+		reason = Cancelled
+	}
+	if reason != 0 {
+		*err = r.finish(ctx, p, reason, *err)
+		return false
+	}
+	r.advance(*err)
+	return true
+}
+
+// judge decides what follows a call that returned *err: another one after a wait,
+// or none for a reason. It takes the mark of a stale future off *err.
+func (r *run) judge(ctx context.Context, p *Policy, err *error) (time.Duration, Reason) {
+	if r.epoch != 0 && *err != nil {
+		r.look(err)
+	}
 	if p.more != nil && *err != nil {
 		r.emit(ctx, p, Event{Kind: Failed, Err: unmarked(*err)})
 	}
 	r.last.Err, r.last.Retries, r.last.Ended = *err, r.calls-1, ctx.Err() != nil
 	w, reason := p.decide(ctx, &r.last)
 	r.last.Prev = w.drawn
-	if reason == 0 && (r.last.still && w.wait == 0 || r.pause(ctx, p, a, w)) {
-		if r.calls < math.MaxInt {
-			r.earlier.add(*err)
-			r.calls++
-		}
-		return true
+	if reason == 0 && p.more != nil {
+		r.emit(ctx, p, Event{Kind: Scheduled, Err: unmarked(*err), Delay: w.wait, Source: w.source()})
 	}
-	if reason == 0 {
-		reason = Cancelled
+	return w.wait, reason
+}
+
+// look looks whether the call failed with what a stale future gave it.
+func (r *run) look(err *error) {
+	if own, failed := eager.Find(unmarked(*err), r.epoch); failed != 0 {
+		*err, r.stale, r.last.Stale = own, failed, true
 	}
-	*err = r.finish(ctx, p, reason, *err)
-	return false
+}
+
+// advance goes on to the next call, after one that returned err.
+func (r *run) advance(err error) {
+	if r.calls < math.MaxInt {
+		r.earlier.add(err)
+		r.calls++
+	}
+	r.epoch = eager.Open()
+}
+
+// young returns the context of a call that tells futures how young the call is.
+func (r *run) young(ctx context.Context) context.Context {
+	if r.epoch == 0 {
+		return ctx
+	}
+	return eager.With(ctx, r.epoch)
 }
 
 // still reports whether the policy neither waits nor runs code of the user's
 // between two calls, so that ctx need be looked at only once there.
 func (p *Policy) still() bool { return p.more == nil && p.backoff == noWait }
-
-// pause waits before the next call, and reports whether ctx still lives.
-func (r *run) pause(ctx context.Context, p *Policy, a *alarm, w pause) bool {
-	if p.more != nil {
-		r.emit(ctx, p, Event{Kind: Scheduled, Err: unmarked(r.last.Err), Delay: w.wait, Source: w.source()})
-	}
-	return a.wait(ctx, w.wait)
-}
 
 // finish returns what the caller gets from a run that ended for reason, when the
 // last call returned err.
@@ -95,6 +134,9 @@ func (r *run) finish(ctx context.Context, p *Policy, reason Reason, err error) e
 	err = r.result(ctx, p, reason, unmarked(err))
 	if p.more != nil { // spares the event
 		r.emit(ctx, p, Event{Kind: Finished, Err: err, Reason: reason})
+	}
+	if reason == StaleFuture { // so it may be for a run around this one
+		err = eager.Mark(ctx, r.stale, err)
 	}
 	return err
 }

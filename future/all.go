@@ -1,0 +1,174 @@
+package future
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync"
+)
+
+// A Result is how work ended.
+type Result[T any] struct {
+	Value T
+	Err   error // nil if and only if the work succeeded
+}
+
+// ErrNone is the error of [Any], [Race], [RunAny] and [RunRace] where nothing was
+// given to them.
+var ErrNone = errors.New("future: nothing to choose from: want at least one")
+
+// All waits for all futures and returns their values, in the order in which they
+// are given; or the first error in time, as soon as there is one. (Of those that have
+// failed before the call, it is the first given.) Without futures it returns nil, nil.
+//
+// Where ctx ends first, the error matches ctx.Err() and the cause of ctx. All cancels
+// nothing: what others started goes on. It panics if ctx is nil.
+func All[T any](ctx context.Context, fs ...*Future[T]) ([]T, error) {
+	if len(fs) == 0 {
+		return nil, nil
+	}
+	values := make([]T, len(fs))
+	for i, r := range Completed(ctx, fs...) {
+		if r.Err != nil {
+			return nil, unechoed(ctx, r.Err)
+		}
+		values[i] = r.Value
+	}
+	return values, nil
+}
+
+// AllSettled waits for all futures, or the end of ctx, and returns their results in
+// the order in which they are given. The error of a future that was still running
+// when ctx ended is that of [Future.Await]. AllSettled cancels nothing. It panics if
+// ctx is nil.
+func AllSettled[T any](ctx context.Context, fs ...*Future[T]) []Result[T] {
+	results := make([]Result[T], len(fs))
+	for i, r := range Completed(ctx, fs...) {
+		results[i] = r
+	}
+	return results
+}
+
+// Any waits for the first future that succeeds and returns its value. If all fail,
+// it returns the error of the last to fail; without futures, [ErrNone]. Where ctx
+// ends first, the error matches ctx.Err() and the cause of ctx. Any cancels nothing.
+// It panics if ctx is nil.
+func Any[T any](ctx context.Context, fs ...*Future[T]) (T, error) {
+	var zero T
+	last := ErrNone
+	for i, r := range Completed(ctx, fs...) {
+		switch {
+		case r.Err == nil:
+			return r.Value, nil
+		case !fs[i].isSettled():
+			return zero, r.Err // ctx has ended
+		}
+		last = unechoed(ctx, r.Err)
+	}
+	return zero, last
+}
+
+// Race waits for the first future that has a result, and returns that, value or
+// error; without futures, [ErrNone]. Where ctx ends first, the error matches
+// ctx.Err() and the cause of ctx. Race cancels nothing. It panics if ctx is nil.
+func Race[T any](ctx context.Context, fs ...*Future[T]) (T, error) {
+	for _, r := range Completed(ctx, fs...) {
+		return r.Value, unechoed(ctx, r.Err)
+	}
+	var zero T
+	return zero, ErrNone
+}
+
+// Completed returns the futures' indices and results in the order of completion,
+// those that are there already first. Where ctx ends, the futures that are still
+// running follow in their order, each with the error of [Future.Await]. Every future
+// comes once. Leaving the loop cancels nothing. Completed may be ranged over many
+// times; it panics if ctx is nil.
+func Completed[T any](ctx context.Context, fs ...*Future[T]) iter.Seq2[int, Result[T]] {
+	check(ctx != nil, "future: nil ctx: want a context, such as context.Background()")
+	return func(yield func(int, Result[T]) bool) {
+		w := &watch{wake: make(chan struct{}, 1)}
+		settles := make([]settling, len(fs))
+		came := make([]bool, len(fs))
+		result := func(i int) Result[T] {
+			came[i] = true
+			v, err := fs[i].Await(ctx)
+			return Result[T]{v, err}
+		}
+		defer func() {
+			for i, f := range fs {
+				if !came[i] {
+					f.forget(&settles[i].node)
+				}
+			}
+		}()
+		for i, f := range fs {
+			settles[i] = settling{watch: w, index: i}
+			f.after(nil, &settles[i].node, &settles[i])
+		}
+		for range fs {
+			i, ok := w.next(ctx)
+			if !ok {
+				break
+			}
+			if !yield(i, result(i)) {
+				return
+			}
+		}
+		for i := range fs { // ctx has ended
+			if !came[i] && !yield(i, result(i)) {
+				return
+			}
+		}
+	}
+}
+
+// A watch collects the indices of futures as they settle.
+type watch struct {
+	mu    sync.Mutex
+	ready []int
+	wake  chan struct{} // holds one token at most: there is something in ready
+}
+
+// settling is the task that puts one future's index into the watch.
+type settling struct {
+	node
+	watch *watch
+	index int
+}
+
+func (s *settling) run(*work) {
+	w := s.watch
+	w.mu.Lock()
+	w.ready = append(w.ready, s.index)
+	w.mu.Unlock()
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// next waits for the next index. It reports false if ctx ended before there was one.
+func (w *watch) next(ctx context.Context) (int, bool) {
+	for {
+		if i, ok := w.pop(); ok {
+			return i, true
+		}
+		select {
+		case <-w.wake:
+		case <-ctx.Done():
+			return w.pop()
+		}
+	}
+}
+
+func (w *watch) pop() (int, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.ready) == 0 {
+		return 0, false
+	}
+	i := w.ready[0]
+	w.ready = w.ready[1:]
+	return i, true
+}

@@ -1,0 +1,65 @@
+package future
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ended is the error of what the end of a context kept from a result. It matches the
+// context's error and cause, and the error of the work where there is one.
+type ended struct {
+	what             string
+	err, cause, last error
+}
+
+func (e *ended) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "future: %s: %v", e.what, e.err)
+	if e.cause != e.err {
+		fmt.Fprintf(&b, " (%v)", e.cause)
+	}
+	if e.last != nil {
+		fmt.Fprintf(&b, ": last error: %v", e.last)
+	}
+	return b.String()
+}
+
+func (e *ended) Unwrap() []error {
+	if e.last == nil {
+		return []error{e.err, e.cause}
+	}
+	return []error{e.err, e.cause, e.last}
+}
+
+// gaveUp is the error of a caller that ctx keeps from waiting any longer.
+func gaveUp(ctx context.Context) error {
+	return &ended{"gave up waiting", ctx.Err(), context.Cause(ctx), nil}
+}
+
+// unechoed returns the error of work that others started: as it is, but where it only
+// repeats that ctx has ended, the error of giving up, which has the cause too.
+func unechoed(ctx context.Context, err error) error {
+	if _, ok := err.(*ended); err == nil || ok || ctx.Err() == nil || !isEcho(ctx, err) {
+		return err
+	}
+	return gaveUp(ctx)
+}
+
+// cutShort returns the error of work that ran under ctx: as it is, but once ctx has
+// ended one that has the context's error and cause too. Without an error the work was
+// kept from beginning.
+func cutShort(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	if err == ctx.Err() || err == context.Cause(ctx) {
+		err = nil // says no more
+	}
+	return &ended{"the context ended the work", ctx.Err(), context.Cause(ctx), err}
+}
+
+func isEcho(ctx context.Context, err error) bool {
+	return errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))
+}

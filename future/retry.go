@@ -1,0 +1,123 @@
+package future
+
+import (
+	"context"
+
+	"github.com/dacapo-go/dacapo/internal/eager"
+	"github.com/dacapo-go/dacapo/internal/loop"
+	"github.com/dacapo-go/dacapo/retry"
+)
+
+// Retry starts op, retries it as p says, and returns the future of what retry.Do
+// would have returned. So the retries are inside, where the work can run again: the
+// future itself, like any, is one result.
+//
+// A run that waits holds no goroutine: a timer starts the next call, on a goroutine
+// of its own. Where ctx ends, the run ends at once, also in the middle of a wait, with
+// a [*retry.Error] that matches the last error, ctx.Err() and the cause of ctx. As
+// with Do, no call is made where ctx has ended before, p has a fault, or T is
+// retry.Eager.
+//
+// Hooks and predicates of p run on the goroutine of the call. Where ctx ends in a
+// wait, one goroutine ends all waiting runs of that context in turn: their hooks, and
+// what was derived from their futures, must not hold it up. Where op, a hook or a
+// predicate panics, the run ends, and the error is a [*PanicError]; where one calls
+// runtime.Goexit, it is [ErrGoexit].
+//
+// Retry panics if ctx or op is nil.
+func Retry[T any](ctx context.Context, p retry.Policy, op func(context.Context) (T, error)) *Future[T] {
+	checkOp(ctx, "future.Retry", op == nil)
+	r := &retried[T]{sleeper: sleeper{ctx: ctx, policy: &p}, op: op}
+	r.begin()
+	go r.start()
+	return &r.Future
+}
+
+// retried is a run and its future. It is small, because very many can be waiting.
+type retried[T any] struct {
+	Future[T]
+	sleeper
+	op func(context.Context) (T, error)
+	at loop.State
+}
+
+// start is the goroutine of the first call.
+func (r *retried[T]) start() {
+	r.step(func() {
+		if end := loop.Driver.Start(r.ctx, r.policy, &r.at, eager.Is[T]()); end != nil {
+			r.finish(nil, r.value, end)
+			return
+		}
+		r.calls()
+	})
+}
+
+// awake goes on when the wait is over, on a goroutine of the timer's.
+func (r *retried[T]) awake() {
+	if !r.rise() {
+		return
+	}
+	r.step(func() {
+		if r.wakes() {
+			r.calls()
+		}
+	})
+}
+
+// run ends the wait where the context has ended, on the goroutine that ends all such
+// waits.
+func (r *retried[T]) run(*work) {
+	r.timer.Stop()
+	r.step(func() {
+		if r.wakes() { // a context that, after all, says it has not ended
+			go r.step(r.calls)
+		}
+	})
+}
+
+// step takes the run a step further. Where user code does not return, the run ends.
+func (r *retried[T]) step(do func()) {
+	guard(do, func(err error) { r.fail(nil, err) })
+}
+
+// calls makes calls until one is followed by a wait, or by none.
+func (r *retried[T]) calls() {
+	for {
+		err := r.call()
+		wait, again, end := loop.Driver.Return(r.ctx, r.policy, &r.at, err)
+		if !again {
+			r.finish(nil, r.value, end)
+			return
+		}
+		r.err = err // the last error, until there is a result
+		if wait > 0 {
+			var awake func()
+			if r.timer == nil {
+				awake = r.awake
+			}
+			r.sleep(wait, r, awake)
+			return
+		}
+		if !r.wakes() {
+			return
+		}
+	}
+}
+
+// wakes ends a wait. It reports whether a call follows; if not, the run has ended.
+func (r *retried[T]) wakes() bool {
+	end := loop.Driver.Wake(r.ctx, r.policy, &r.at, r.err)
+	if end != nil {
+		r.finish(nil, r.value, end)
+	}
+	return end == nil
+}
+
+func (r *retried[T]) call() (err error) {
+	ctx, cancel := loop.Driver.Call(r.ctx, r.policy, &r.at)
+	if cancel != nil {
+		defer cancel()
+	}
+	r.value, err = r.op(ctx)
+	return err
+}

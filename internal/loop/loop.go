@@ -1,0 +1,53 @@
+// Package loop lets the packages above retry take its loop step by step, so that
+// they can wait in a way of their own. There is one loop, and it is retry's: it sets
+// [Driver] when the program starts.
+package loop
+
+import (
+	"context"
+	"time"
+)
+
+// A Stepper takes a run one step further. The policy is a *retry.Policy, and the
+// same in every step; so is ctx, the run's own.
+type Stepper interface {
+	// Start judges what is to be judged before the first call. An error is the
+	// run's end.
+	Start(ctx context.Context, policy any, s *State, eager bool) error
+
+	// Call begins a call. It returns the call's context, which cancel ends; cancel
+	// is nil where there is nothing to end.
+	Call(ctx context.Context, policy any, s *State) (call context.Context, cancel context.CancelFunc)
+
+	// Return decides what follows a call that returned err: another one after a
+	// wait, or the run's end with end.
+	Return(ctx context.Context, policy any, s *State, err error) (wait time.Duration, again bool, end error)
+
+	// Wake is called after the wait that followed err. An error is the run's end:
+	// its context has ended.
+	Wake(ctx context.Context, policy any, s *State, err error) (end error)
+
+	// Inspect returns err without the marks around it, and whether one in it says
+	// that no other try can help.
+	Inspect(err error) (own error, permanent bool)
+}
+
+// Driver is set by package retry.
+var Driver Stepper
+
+// State is where a run stands between two steps. The zero State is a run that has
+// not started. It is small, because many runs can be waiting at once.
+type State struct {
+	Calls int           // made or being made
+	Prev  time.Duration // the strategy's part of the wait before
+	Rest  *Rest         // nil where there is nothing in it
+}
+
+// Rest is the part of a State that a run has only after a retry, or under some
+// settings of its policy.
+type Rest struct {
+	Began   time.Time
+	Epoch   uint64   // of the attempt: see package eager
+	Earlier [4]error // that were overcome: the first two and the last two
+	Info    context.Context
+}
