@@ -34,12 +34,11 @@ func (driver) Call(ctx context.Context, policy any, s *loop.State) (context.Cont
 func (driver) Return(ctx context.Context, policy any, s *loop.State, err error) (wait time.Duration, again bool, end error) {
 	p := policy.(*Policy)
 	r := runOf(s)
-	wait, reason := r.judge(ctx, p, &err)
-	r.save(s)
-	if reason != 0 {
-		return 0, false, r.finish(ctx, p, reason, err)
+	if !r.again(ctx, p, nil, &err) {
+		return 0, false, err
 	}
-	return wait, true, nil
+	r.save(s)
+	return r.wait, true, nil
 }
 
 func (driver) Wake(ctx context.Context, policy any, s *loop.State, err error) error {

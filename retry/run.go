@@ -18,6 +18,7 @@ type run struct {
 
 	epoch uint64 // of the call, where it could meet a stale future; else 0
 	stale uint64 // the epoch of the failure that it met
+	wait  time.Duration
 }
 
 // earlier holds the errors that were overcome: the first two and the last two.
@@ -64,26 +65,12 @@ func (r *run) start(ctx context.Context, p *Policy, eager bool) error {
 }
 
 // again decides what follows a call that returned *err, and waits. It reports
-// whether to call again; if not, *err has become what the caller gets.
+// whether to call again; if not, *err has become what the caller gets. Without an
+// alarm it does not wait and go on: the wait is then left in r.wait.
 func (r *run) again(ctx context.Context, p *Policy, a *alarm, err *error) bool {
 	if p.more == nil && *err == nil {
 		return false // nothing to decide, and nobody to tell
 	}
-	wait, reason := r.judge(ctx, p, err)
-	if reason == 0 && !(r.last.still && wait == 0) && !a.wait(ctx, wait) {
-		reason = Cancelled
-	}
-	if reason != 0 {
-		*err = r.finish(ctx, p, reason, *err)
-		return false
-	}
-	r.advance(*err)
-	return true
-}
-
-// judge decides what follows a call that returned *err: another one after a wait,
-// or none for a reason. It takes the mark of a stale future off *err.
-func (r *run) judge(ctx context.Context, p *Policy, err *error) (time.Duration, Reason) {
 	if r.epoch != 0 && *err != nil {
 		r.look(err)
 	}
@@ -93,10 +80,23 @@ func (r *run) judge(ctx context.Context, p *Policy, err *error) (time.Duration, 
 	r.last.Err, r.last.Retries, r.last.Ended = *err, r.calls-1, ctx.Err() != nil
 	w, reason := p.decide(ctx, &r.last)
 	r.last.Prev = w.drawn
-	if reason == 0 && p.more != nil {
+	if reason != 0 {
+		*err = r.finish(ctx, p, reason, *err)
+		return false
+	}
+	if p.more != nil {
 		r.emit(ctx, p, Event{Kind: Scheduled, Err: unmarked(*err), Delay: w.wait, Source: w.source()})
 	}
-	return w.wait, reason
+	if a == nil {
+		r.wait = w.wait
+		return true
+	}
+	if !(r.last.still && w.wait == 0) && !a.wait(ctx, w.wait) {
+		*err = r.finish(ctx, p, Cancelled, *err)
+		return false
+	}
+	r.advance(*err)
+	return true
 }
 
 // look looks whether the call failed with what a stale future gave it.

@@ -19,10 +19,12 @@ import (
 	"unsafe"
 )
 
+// result is retry.Eager. (A type in Is itself would be another for each T, and slow.)
+type result interface{ EagerResult() }
+
 // Is reports whether T or *T is an eager result. An interface type, and an eager
 // result inside another type, are not seen.
 func Is[T any]() bool {
-	type result interface{ EagerResult() }
 	var zero T
 	if unsafe.Sizeof(zero) != unsafe.Sizeof(uintptr(0)) { // no pointer; in an interface it could be an allocation
 		_, ok := any((*T)(nil)).(result)
