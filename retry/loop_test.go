@@ -12,7 +12,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dacapo-go/dacapo/backoff"
-	"github.com/dacapo-go/dacapo/future"
 	"github.com/dacapo-go/dacapo/retry"
 )
 
@@ -290,9 +289,6 @@ var drivers = map[string]func(context.Context, retry.Policy, func(context.Contex
 			return err
 		})
 		return v, err
-	},
-	"future.Retry": func(ctx context.Context, p retry.Policy, op func(context.Context) (int, error)) (int, error) {
-		return future.Retry(ctx, p, op).Await(context.Background())
 	},
 }
 
