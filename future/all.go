@@ -97,7 +97,7 @@ func Completed[T any](ctx context.Context, fs ...*Future[T]) iter.Seq2[int, Resu
 		}
 		defer func() {
 			for i, f := range fs {
-				if !came[i] {
+				if !f.isSettled() {
 					f.forget(&settles[i].node)
 				}
 			}

@@ -14,14 +14,16 @@ type driver struct{}
 
 func (driver) Start(ctx context.Context, policy any, s *loop.State, eager bool) error {
 	p := policy.(*Policy)
-	r := runOf(s)
+	var r run
+	r.load(s)
 	defer r.save(s)
 	return r.start(ctx, p, eager)
 }
 
 func (driver) Call(ctx context.Context, policy any, s *loop.State) (context.Context, context.CancelFunc) {
 	p := policy.(*Policy)
-	r := runOf(s)
+	var r run
+	r.load(s)
 	r.emit(ctx, p, Event{Kind: Started})
 	call := r.young(r.context(ctx, p))
 	r.save(s)
@@ -33,7 +35,8 @@ func (driver) Call(ctx context.Context, policy any, s *loop.State) (context.Cont
 
 func (driver) Return(ctx context.Context, policy any, s *loop.State, err error) (wait time.Duration, again bool, end error) {
 	p := policy.(*Policy)
-	r := runOf(s)
+	var r run
+	r.load(s)
 	if !r.again(ctx, p, nil, &err) {
 		return 0, false, err
 	}
@@ -43,7 +46,8 @@ func (driver) Return(ctx context.Context, policy any, s *loop.State, err error) 
 
 func (driver) Wake(ctx context.Context, policy any, s *loop.State, err error) error {
 	p := policy.(*Policy)
-	r := runOf(s)
+	var r run
+	r.load(s)
 	if ctx.Err() != nil {
 		return r.finish(ctx, p, Cancelled, err)
 	}
@@ -57,17 +61,15 @@ func (driver) Inspect(err error) (own error, permanent bool) {
 	return unmarked(err), permanent
 }
 
-// runOf returns the run that stands at s.
-func runOf(s *loop.State) *run {
-	r := &run{calls: s.Calls}
-	r.last.Prev = s.Prev
+// load takes up a run where it stands.
+func (r *run) load(s *loop.State) {
+	r.calls, r.last.Prev = s.Calls, s.Prev
 	if rest := s.Rest; rest != nil {
 		r.last.began, r.epoch = rest.Began, rest.Epoch
 		r.info, _ = rest.Info.(*attemptContext)
 		r.earlier = earlier{max(s.Calls-1, 0), rest.Earlier}
 		r.last.Err = r.earlier.last()
 	}
-	return r
 }
 
 // save writes down where the run stands.
