@@ -3,8 +3,11 @@ package future
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"sync"
+
+	"github.com/dacapo-go/dacapo/internal/eager"
 )
 
 // A Result is how work ended.
@@ -22,17 +25,21 @@ var ErrNone = errors.New("future: nothing to choose from: want at least one")
 // failed before the call, it is the first given.) Without futures it returns nil, nil.
 //
 // Where ctx ends first, the error matches ctx.Err() and the cause of ctx. All cancels
-// nothing: what others started goes on. It panics if ctx is nil.
+// nothing: what others started goes on. It panics if ctx or a future is nil.
 func All[T any](ctx context.Context, fs ...*Future[T]) ([]T, error) {
-	if len(fs) == 0 {
-		return nil, nil
-	}
-	values := make([]T, len(fs))
-	for i, r := range Completed(ctx, fs...) {
-		if r.Err != nil {
-			return nil, unechoed(ctx, r.Err)
+	var values []T
+	for i := range settledOf(ctx, fs) {
+		v, err := fs[i].Await(ctx)
+		if err != nil {
+			return nil, unechoed(ctx, err)
 		}
-		values[i] = r.Value
+		if values == nil {
+			values = make([]T, len(fs))
+		}
+		values[i] = v
+	}
+	if !allSettled(fs) {
+		return nil, gaveUp(ctx)
 	}
 	return values, nil
 }
@@ -40,11 +47,17 @@ func All[T any](ctx context.Context, fs ...*Future[T]) ([]T, error) {
 // AllSettled waits for all futures, or the end of ctx, and returns their results in
 // the order in which they are given. The error of a future that was still running
 // when ctx ended is that of [Future.Await]. AllSettled cancels nothing. It panics if
-// ctx is nil.
+// ctx or a future is nil.
 func AllSettled[T any](ctx context.Context, fs ...*Future[T]) []Result[T] {
 	results := make([]Result[T], len(fs))
-	for i, r := range Completed(ctx, fs...) {
-		results[i] = r
+	for range settledOf(ctx, fs) { // until all are
+	}
+	for i, f := range fs {
+		v, err, ok := f.Result()
+		if !ok {
+			err = gaveUp(ctx)
+		}
+		results[i] = Result[T]{v, err}
 	}
 	return results
 }
@@ -52,48 +65,90 @@ func AllSettled[T any](ctx context.Context, fs ...*Future[T]) []Result[T] {
 // Any waits for the first future that succeeds and returns its value. If all fail,
 // it returns the error of the last to fail; without futures, [ErrNone]. Where ctx
 // ends first, the error matches ctx.Err() and the cause of ctx. Any cancels nothing.
-// It panics if ctx is nil.
+// It panics if ctx or a future is nil.
 func Any[T any](ctx context.Context, fs ...*Future[T]) (T, error) {
 	var zero T
-	last := ErrNone
-	for i, r := range Completed(ctx, fs...) {
-		switch {
-		case r.Err == nil:
-			return r.Value, nil
-		case !fs[i].isSettled():
-			return zero, r.Err // ctx has ended
+	last, allMarked := ErrNone, true
+	for i := range settledOf(ctx, fs) {
+		v, err := fs[i].Await(ctx)
+		if err == nil {
+			return v, nil
 		}
-		last = unechoed(ctx, r.Err)
+		last, allMarked = err, allMarked && eager.IsMarked(err)
 	}
-	return zero, last
+	if !allSettled(fs) {
+		return zero, gaveUp(ctx)
+	}
+	return zero, unechoed(ctx, eager.Choose(last, allMarked))
 }
 
 // Race waits for the first future that has a result, and returns that, value or
 // error; without futures, [ErrNone]. Where ctx ends first, the error matches
-// ctx.Err() and the cause of ctx. Race cancels nothing. It panics if ctx is nil.
+// ctx.Err() and the cause of ctx. Race cancels nothing. It panics if ctx or a future
+// is nil.
 func Race[T any](ctx context.Context, fs ...*Future[T]) (T, error) {
-	for _, r := range Completed(ctx, fs...) {
-		return r.Value, unechoed(ctx, r.Err)
+	for i := range settledOf(ctx, fs) {
+		v, err := fs[i].Await(ctx)
+		return v, unechoed(ctx, err)
 	}
 	var zero T
-	return zero, ErrNone
+	if len(fs) == 0 {
+		return zero, ErrNone
+	}
+	return zero, gaveUp(ctx)
 }
 
 // Completed returns the futures' indices and results in the order of completion,
 // those that are there already first. Where ctx ends, the futures that are still
 // running follow in their order, each with the error of [Future.Await]. Every future
 // comes once. Leaving the loop cancels nothing. Completed may be ranged over many
-// times; it panics if ctx is nil.
+// times; it panics if ctx or a future is nil.
 func Completed[T any](ctx context.Context, fs ...*Future[T]) iter.Seq2[int, Result[T]] {
-	check(ctx != nil, "future: nil ctx: want a context, such as context.Background()")
+	settled := settledOf(ctx, fs)
 	return func(yield func(int, Result[T]) bool) {
-		w := &watch{wake: make(chan struct{}, 1)}
-		settles := make([]settling, len(fs))
 		came := make([]bool, len(fs))
 		result := func(i int) Result[T] {
 			came[i] = true
 			v, err := fs[i].Await(ctx)
 			return Result[T]{v, err}
+		}
+		for i := range settled {
+			if !yield(i, result(i)) {
+				return
+			}
+		}
+		for i := range fs { // ctx has ended
+			if !came[i] && !yield(i, result(i)) {
+				return
+			}
+		}
+	}
+}
+
+func allSettled[T any](fs []*Future[T]) bool {
+	for _, f := range fs {
+		if !f.isSettled() {
+			return false
+		}
+	}
+	return true
+}
+
+// settledOf returns the indices of the futures in the order in which they settle,
+// until all have come or ctx has ended.
+func settledOf[T any](ctx context.Context, fs []*Future[T]) iter.Seq[int] {
+	check(ctx != nil, "future: nil ctx: want a context, such as context.Background()")
+	for i, f := range fs {
+		if f == nil {
+			panic(fmt.Sprintf("future: future %d is nil: want futures, as future.Go returns them", i))
+		}
+	}
+	return func(yield func(int) bool) {
+		w := &watch{wake: make(chan struct{}, 1)}
+		settles := make([]settling, len(fs))
+		for i, f := range fs {
+			settles[i] = settling{watch: w, index: i}
+			f.after(nil, &settles[i].node, &settles[i])
 		}
 		defer func() {
 			for i, f := range fs {
@@ -102,21 +157,8 @@ func Completed[T any](ctx context.Context, fs ...*Future[T]) iter.Seq2[int, Resu
 				}
 			}
 		}()
-		for i, f := range fs {
-			settles[i] = settling{watch: w, index: i}
-			f.after(nil, &settles[i].node, &settles[i])
-		}
 		for range fs {
-			i, ok := w.next(ctx)
-			if !ok {
-				break
-			}
-			if !yield(i, result(i)) {
-				return
-			}
-		}
-		for i := range fs { // ctx has ended
-			if !came[i] && !yield(i, result(i)) {
+			if i, ok := w.next(ctx); !ok || !yield(i) {
 				return
 			}
 		}

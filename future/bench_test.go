@@ -176,8 +176,12 @@ func BenchmarkPending(b *testing.B) {
 					if of == "hand" {
 						wait = pendByHand(ctx, n)
 					} else {
-						fs := pend(ctx, n, p)
-						wait = func() { future.AllSettled(context.Background(), fs...) }
+						fs := pend(ctx, n, n, p)
+						wait = func() {
+							for _, f := range fs {
+								_, _ = f.Await(context.Background())
+							}
+						}
 					}
 					start += time.Since(began)
 					bytes += heapAlloc() - before

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -154,15 +155,15 @@ var ways = map[string]func(*testing.T, func(context.Context) (int, error)) error
 		return err
 	},
 	"Hedge": func(t *testing.T, op func(context.Context) (int, error)) error {
-		tries := 0
+		var tries atomic.Int64
 		_, err := future.Hedge(t.Context(), future.HedgeAfter(time.Second).MaxHedges(3), func(ctx context.Context) (int, error) {
-			if tries++; tries == 1 {
+			if tries.Add(1) == 1 {
 				<-ctx.Done()
 				return 0, ctx.Err()
 			}
 			return op(ctx)
 		}).Await(t.Context())
-		assert.Equal(t, 2, tries, "permanent: no other try")
+		assert.Equal(t, int64(2), tries.Load(), "permanent: no other try")
 		return err
 	},
 	"Memo": func(t *testing.T, op func(context.Context) (int, error)) error {

@@ -54,7 +54,7 @@ func (f *Future[T]) pass(w *work, v T, from *state) {
 
 // FlatMap returns the future of the future that fn makes of f's value: it has that
 // one's result. If f fails, so does it, with the same error, and fn is not called.
-// A nil future from fn is an error.
+// A nil future from fn is an error, and so is FlatMap's own.
 //
 // fn runs as Map's does. FlatMap starts nothing and cancels nothing; what fn starts
 // is fn's to cancel. FlatMap panics if f or fn is nil.
@@ -74,7 +74,10 @@ type chained[T, U any] struct {
 	inner *Future[U]
 }
 
-var errNilFuture = errors.New("future: the function given to FlatMap returned a nil future: return one of future.Go, future.Value or future.Failed")
+var (
+	errNilFuture = errors.New("future: the function given to FlatMap returned a nil future: return one of future.Go, future.Value or future.Failed")
+	errOwnFuture = errors.New("future: the function given to FlatMap returned FlatMap's own future, which would wait for itself")
+)
 
 func (m *chained[T, U]) run(w *work) {
 	from, fn := m.from, m.fn
@@ -87,6 +90,8 @@ func (m *chained[T, U]) run(w *work) {
 	case m.isSettled(): // fn panicked
 	case m.inner == nil:
 		m.fail(w, errNilFuture)
+	case m.inner == &m.Future:
+		m.fail(w, errOwnFuture)
 	default:
 		m.inner.after(w, &m.node, (*arrived[T, U])(m))
 	}

@@ -17,10 +17,10 @@ type ended struct {
 func (e *ended) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "future: %s: %v", e.what, e.err)
-	if e.cause != e.err {
+	if e.cause.Error() != e.err.Error() {
 		fmt.Fprintf(&b, " (%v)", e.cause)
 	}
-	if e.last != nil {
+	if e.last != nil && e.last.Error() != e.err.Error() {
 		fmt.Fprintf(&b, ": last error: %v", e.last)
 	}
 	return b.String()
@@ -38,28 +38,25 @@ func gaveUp(ctx context.Context) error {
 	return &ended{"gave up waiting", ctx.Err(), context.Cause(ctx), nil}
 }
 
-// unechoed returns the error of work that others started: as it is, but where it only
-// repeats that ctx has ended, the error of giving up, which has the cause too.
+// unechoed returns the error of work that others started: as it is, but where it
+// repeats that ctx has ended, within one that has ctx's cause, too.
 func unechoed(ctx context.Context, err error) error {
-	if _, ok := err.(*ended); err == nil || ok || ctx.Err() == nil || !isEcho(ctx, err) {
+	if !isEcho(ctx, err) {
 		return err
 	}
-	return gaveUp(ctx)
+	return &ended{"the context has ended", ctx.Err(), context.Cause(ctx), err}
+}
+
+func isEcho(ctx context.Context, err error) bool {
+	return err != nil && ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)))
 }
 
 // cutShort returns the error of work that ran under ctx: as it is, but once ctx has
-// ended one that has the context's error and cause too. Without an error the work was
+// ended within one that has ctx's error and cause, too. Without an error the work was
 // kept from beginning.
 func cutShort(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
-	if err == ctx.Err() || err == context.Cause(ctx) {
-		err = nil // says no more
-	}
 	return &ended{"the context ended the work", ctx.Err(), context.Cause(ctx), err}
-}
-
-func isEcho(ctx context.Context, err error) bool {
-	return errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))
 }

@@ -56,7 +56,7 @@ func (s *state) isSettled() bool { return s.phase.Load() == settled }
 // held, and gives the zero Future its error.
 func (s *state) isPending() bool {
 	if s.phase.Load() == 0 {
-		s.err, s.failed = errZero, eager.Fail()
+		s.err, s.failed = errZero, eager.Now()
 		s.phase.Store(settled)
 	}
 	return s.phase.Load() == pending
@@ -132,13 +132,15 @@ func (f *Future[T]) fail(w *work, err error) bool {
 // Await waits for the result and returns it, value and error as the work returned
 // them. Where ctx ends first, Await gives up: its error matches ctx.Err() and the
 // cause of ctx, and the work goes on. A result that is there is returned whether or
-// not ctx has ended.
+// not ctx has ended. Await panics if ctx is nil.
 //
-// A failure that is older than an attempt of retry.Do, awaited with the context of
-// that attempt, ends the run with reason retry.StaleFuture, for another attempt
-// could only meet it again. (The error is then within a mark that errors.Is and
-// errors.As look through, until the run returns it.) Await panics if ctx is nil.
+// An attempt of package retry that awaits, with its own context, what had failed
+// before it began, and fails with that, ends the run with reason retry.StaleFuture if
+// the attempt before had awaited a failure, too: another attempt could only meet it
+// again. (In such an attempt the error is within a mark: errors.Is and errors.As look
+// through it, == and type assertions do not. The run takes it off.)
 func (f *Future[T]) Await(ctx context.Context) (T, error) {
+	check(ctx != nil, "future.Future.Await: nil ctx: want a context, such as context.Background()")
 	if !f.isSettled() {
 		if err := f.wait(ctx); err != nil {
 			var zero T
@@ -146,14 +148,13 @@ func (f *Future[T]) Await(ctx context.Context) (T, error) {
 		}
 	}
 	if f.err != nil {
-		return f.value, eager.Mark(ctx, f.failed, f.err)
+		return f.value, eager.Await(ctx, f.failed, f.err)
 	}
 	return f.value, nil
 }
 
 // wait waits until the future is settled. An error says why it is not.
 func (s *state) wait(ctx context.Context) error {
-	check(ctx != nil, "future.Future.Await: nil ctx: want a context, such as context.Background()")
 	ended := ctx.Done()
 	if ended == nil && s.phase.Load() == pending {
 		s.latch.Wait()
@@ -220,7 +221,8 @@ func New[T any]() (*Promise[T], *Future[T]) {
 
 // Resolve makes the future succeed with v. It reports false, and changes nothing,
 // if there is a result already. What was derived from the future runs before
-// Resolve returns.
+// Resolve returns, on this goroutine: a function given to [Map] that resolves another
+// promise, and so on, is a recursion.
 func (p *Promise[T]) Resolve(v T) bool { return p.future.finish(nil, v, nil) }
 
 // Reject makes the future fail with err, as Resolve makes it succeed. With nil the

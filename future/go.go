@@ -7,7 +7,8 @@ import "context"
 // has ended already, op runs, and is told so by ctx.
 //
 // Where op panics, the error is a [*PanicError]; where it ends its goroutine, it is
-// [ErrGoexit]. The goroutine ends when op does and what was derived from the future
+// [ErrGoexit]. Nobody hears of either who does not ask for the result: await every
+// future, or do not start it as one. The goroutine ends when op does and what was derived from the future
 // ([Map] and its like) has run, whether or not anyone waits. Go panics if ctx or op
 // is nil.
 func Go[T any](ctx context.Context, op func(context.Context) (T, error)) *Future[T] {

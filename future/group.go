@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/dacapo-go/dacapo/internal/eager"
 )
 
 // A Group runs functions that are not all known at once and collects their values:
@@ -16,7 +18,8 @@ import (
 // cancels what it started, and waits for it: at the first error it cancels the
 // context of its functions, with that error as the cause. It serves for one Wait. Its
 // methods are safe for concurrent use, but SetLimit comes before the first Go, and
-// Wait after the last, unless that is called by a function of the group.
+// Wait after the last that no function of the group calls. (Such a function waits for
+// ever in Go, if it has the last place that the limit allows: use TryGo.)
 type Group[T any] struct {
 	group  errgroup.Group
 	mu     sync.Mutex
@@ -38,8 +41,6 @@ func NewGroup[T any](ctx context.Context) *Group[T] {
 // functions run.
 func (g *Group[T]) SetLimit(n int) {
 	if n < 1 {
-		g.mu.Lock()
-		defer g.mu.Unlock()
 		g.fail(fmt.Errorf("future.Group: the limit is %d: want 1 or more, or future.NoLimit", n))
 		return
 	}
@@ -101,32 +102,34 @@ func (g *Group[T]) run(i int, op func(context.Context) (T, error)) {
 	g.mu.Lock()
 	ctx := g.context()
 	g.mu.Unlock()
-	if ctx.Err() != nil {
-		g.told(i, *new(T), ctx.Err())
+	if err := ctx.Err(); err != nil {
+		g.fail(err)
 		return
 	}
 	guard(func() {
 		v, err := op(ctx)
-		g.told(i, v, err)
-	}, func(err error) { g.told(i, *new(T), err) })
+		if err != nil {
+			g.fail(err)
+			return
+		}
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.values[i] = v
+	}, g.fail)
 }
 
-// told keeps what function i returned.
-func (g *Group[T]) told(i int, v T, err error) {
+// fail ends the group, if nothing has yet.
+func (g *Group[T]) fail(err error) {
+	g.mu.Lock()
+	g.context()
+	g.mu.Unlock()
+	cause, _ := eager.Strip(err)
+	err = cutShort(g.parent, err)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.values[i] = v
-	if err != nil {
-		g.fail(err)
-	}
-}
-
-// fail ends the group, if nothing has yet. The lock is held.
-func (g *Group[T]) fail(err error) {
-	g.context()
 	if g.err == nil {
-		g.err = cutShort(g.parent, err)
-		g.cancel(err)
+		g.err = err
+		g.cancel(cause)
 	}
 }
 

@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/dacapo-go/dacapo/internal/eager"
 	"github.com/dacapo-go/dacapo/internal/loop"
+	"github.com/dacapo-go/dacapo/retry"
 )
 
 // A HedgePolicy says when [Hedge] tries a second time though the first try has not
 // ended. It is a small immutable value; refinements return a changed copy. It is
 // safe for concurrent use. The zero HedgePolicy never does: the work is tried once.
+// (Its delay is 0: start from [HedgeAfter].)
 type HedgePolicy struct {
 	delay time.Duration
 	most  int
@@ -46,27 +49,31 @@ func (h HedgePolicy) Err() error {
 // that is slow now and then, and may run more than once at the same time. The
 // future has the value of the first try that succeeds.
 //
+// Hedge cancels what it started, and waits for it: when a try has succeeded the
+// context of the others ends, with [ErrLost] as the cause, and the future settles when
+// they have ended. So a try that does not obey its context makes the result late.
+//
 // A try that fails before the next is due starts that at once. An error that is
 // permanent (see retry.Permanent) ends all. If all tries fail, the error is that of
 // the last to fail. Where ctx ends, no other try starts, and that error comes with
 // ctx.Err() and the cause of ctx. A panic is a permanent failure ([*PanicError]), and
 // so is runtime.Goexit ([ErrGoexit]).
 //
-// Hedge cancels what it started, and waits for it: when a try has succeeded the
-// context of the others ends, with [ErrLost] as the cause, and the future settles when
-// they have ended. So a try that does not obey its context makes the result late.
-//
 // Each try runs on a goroutine of its own. With a fault in h the future has failed
-// with [HedgePolicy.Err], and op is not called. Hedge panics if ctx or op is nil.
+// with [HedgePolicy.Err], and where T is retry.Eager with retry.ErrEagerResult; op is
+// not called then. Hedge panics if ctx or op is nil.
 func Hedge[T any](ctx context.Context, h HedgePolicy, op func(context.Context) (T, error)) *Future[T] {
 	checkOp(ctx, "future.Hedge", op == nil)
 	if err := h.Err(); err != nil {
 		return Failed[T](err)
 	}
+	if eager.Is[T]() {
+		return Failed[T](retry.ErrEagerResult)
+	}
 	f := new(Future[T])
 	f.begin()
 	go func() {
-		r := (&hedging[T]{op: op, left: h.most, delay: h.delay}).run(ctx)
+		r := (&hedging[T]{ctx: ctx, op: op, left: h.most, delay: h.delay}).run()
 		f.finish(nil, r.Value, r.Err)
 	}()
 	return f
@@ -74,46 +81,54 @@ func Hedge[T any](ctx context.Context, h HedgePolicy, op func(context.Context) (
 
 // hedging is one run of Hedge.
 type hedging[T any] struct {
-	op      func(context.Context) (T, error)
-	left    int // extra tries that may yet start
-	delay   time.Duration
-	running int
-	ended   chan Result[T]
-	cancel  context.CancelCauseFunc
-	decided bool
-	result  Result[T]
+	ctx       context.Context
+	op        func(context.Context) (T, error)
+	left      int // extra tries that may yet start
+	delay     time.Duration
+	running   int
+	tries     chan tried[T]
+	decided   bool
+	result    Result[T]
+	allMarked bool // every failure so far is older than the attempt it is for
 }
 
-func (h *hedging[T]) run(ctx context.Context) Result[T] {
-	if ctx.Err() != nil {
-		return Result[T]{Err: cutShort(ctx, nil)}
+// tried is how a try ended.
+type tried[T any] struct {
+	Result[T]
+	permanent bool
+}
+
+func (h *hedging[T]) run() Result[T] {
+	if h.ctx.Err() != nil {
+		return Result[T]{Err: cutShort(h.ctx, nil)}
 	}
-	tries, cancel := context.WithCancelCause(ctx)
+	ctx, cancel := context.WithCancelCause(h.ctx)
 	defer cancel(nil)
-	h.cancel, h.ended = cancel, make(chan Result[T])
+	h.tries, h.allMarked = make(chan tried[T]), true
 	due := time.NewTimer(h.delay)
 	defer due.Stop()
-	h.start(tries)
+	h.start(ctx)
 	for h.running > 0 {
 		next := due.C
 		if h.left == 0 || h.decided {
 			next = nil
 		}
-		more := true
 		select {
-		case r := <-h.ended:
+		case r := <-h.tries:
 			h.running--
-			more = h.took(r)
+			if !h.decided {
+				h.took(r, cancel)
+			}
 		case <-next:
 		}
-		if more && h.left > 0 && tries.Err() == nil {
+		if h.left > 0 && !h.decided && ctx.Err() == nil {
 			h.left--
-			h.start(tries)
+			h.start(ctx)
 			due.Reset(h.delay)
 		}
 	}
 	if h.result.Err != nil && !h.decided {
-		h.result.Err = cutShort(ctx, h.result.Err)
+		h.result.Err = cutShort(h.ctx, eager.Choose(h.result.Err, h.allMarked))
 	}
 	return h.result
 }
@@ -123,24 +138,22 @@ func (h *hedging[T]) start(ctx context.Context) {
 	h.running++
 	go guard(func() {
 		v, err := h.op(ctx)
-		h.ended <- Result[T]{v, err}
-	}, func(err error) { h.ended <- Result[T]{Err: err} })
+		own, permanent := loop.Inspect(err)
+		h.tries <- tried[T]{Result[T]{v, own}, permanent}
+	}, func(err error) { h.tries <- tried[T]{Result[T]{Err: err}, true} })
 }
 
-// took takes the result of a try, and reports whether another may follow.
-func (h *hedging[T]) took(r Result[T]) bool {
-	if h.decided {
-		return false // a loser's
-	}
-	own, permanent := loop.Driver.Inspect(r.Err)
-	h.result = Result[T]{r.Value, own}
+// took takes how a try ended, which can decide the whole.
+func (h *hedging[T]) took(r tried[T], cancel context.CancelCauseFunc) {
+	h.result, h.decided = r.Result, r.Err == nil || r.permanent
 	switch {
 	case r.Err == nil:
-		h.decided = true
-		h.cancel(ErrLost)
-	case permanent:
-		h.decided = true
-		h.cancel(own)
+		cancel(ErrLost)
+	case r.permanent:
+		cause, _ := eager.Strip(r.Err)
+		cancel(cause)
+		h.result.Err = cutShort(h.ctx, r.Err)
+	default:
+		h.allMarked = h.allMarked && eager.IsMarked(r.Err)
 	}
-	return !h.decided
 }

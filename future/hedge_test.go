@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -83,10 +84,11 @@ func TestHedge(t *testing.T) {
 
 func TestALosingTryIsCancelledAndWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tries, ended := 0, false
+		var tries atomic.Int64
+		ended := false
 		began := time.Now()
 		v, err := future.Hedge(t.Context(), future.HedgeAfter(time.Second), func(ctx context.Context) (int, error) {
-			if tries++; tries == 2 {
+			if tries.Add(1) == 2 {
 				return 7, nil
 			}
 			<-ctx.Done()
@@ -111,9 +113,8 @@ func TestNoTryStartsAfterTheEndOfTheContext(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				stop := endAt(at, i%5, func() { cancel(errOther) })
 				w := &witness{Context: ctx}
-				start, tries := time.Now(), 0
+				start := time.Now()
 				_, err := future.Hedge(w, future.HedgeAfter(time.Second).MaxHedges(5), func(ctx context.Context) (int, error) {
-					tries++
 					require.False(t, w.told.Load())
 					require.LessOrEqual(t, time.Since(start), at)
 					<-ctx.Done()
@@ -208,13 +209,16 @@ func TestAHedgeCutsTheTailForATwentiethOfLoad(t *testing.T) {
 	slices.Sort(alone)
 	p95 := quantile(alone, 0.95)
 	synctest.Test(t, func(t *testing.T) {
-		tries := 0
+		var tries atomic.Int64
+		var mu sync.Mutex // of random
 		hedged := make([]time.Duration, calls)
 		for i := range hedged {
 			began := time.Now()
 			_, err := future.Hedge(t.Context(), future.HedgeAfter(p95), func(ctx context.Context) (int, error) {
-				tries++
+				tries.Add(1)
+				mu.Lock()
 				timer := time.NewTimer(service(random))
+				mu.Unlock()
 				defer timer.Stop()
 				select {
 				case <-timer.C:
@@ -227,7 +231,7 @@ func TestAHedgeCutsTheTailForATwentiethOfLoad(t *testing.T) {
 			hedged[i] = time.Since(began)
 		}
 		slices.Sort(hedged)
-		extra := float64(tries-calls) / calls
+		extra := float64(tries.Load()-calls) / calls
 		before, after := quantile(alone, 0.999), quantile(hedged, 0.999)
 		t.Logf("p95 %v; extra load %.2f%%; p99.9 %v alone, %v hedged", p95, 100*extra, before, after)
 		assert.InDelta(t, 0.05, extra, 0.003)

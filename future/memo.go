@@ -2,6 +2,7 @@ package future
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -30,6 +31,8 @@ type flight[T any] struct {
 	result  Result[T] // once landed
 }
 
+var errOwnMemo = errors.New("future: Memo.Get was called by the memo's own function: it would wait for itself")
+
 // NewMemo returns a memo for the value of op. It panics if op is nil.
 func NewMemo[T any](op func(context.Context) (T, error)) *Memo[T] {
 	check(op != nil, "future.NewMemo: nil op: want a function")
@@ -46,7 +49,8 @@ func NewMemo[T any](op func(context.Context) (T, error)) *Memo[T] {
 // for the end of that flight first; if it succeeds all the same, it has the value.
 //
 // Where the function panics, the error is a [*PanicError]; where it calls
-// runtime.Goexit, it is [ErrGoexit]. Get panics if ctx is nil.
+// runtime.Goexit, it is [ErrGoexit]. Called by the function itself, with its context,
+// Get returns an error: it would wait for itself. Get panics if ctx is nil.
 func (m *Memo[T]) Get(ctx context.Context) (v T, err error) {
 	check(ctx != nil, "future.Memo.Get: nil ctx: want a context, such as context.Background()")
 	for {
@@ -55,6 +59,9 @@ func (m *Memo[T]) Get(ctx context.Context) (v T, err error) {
 		}
 		if ctx.Err() != nil {
 			return v, gaveUp(ctx)
+		}
+		if ctx.Value(m) != nil {
+			return v, errOwnMemo
 		}
 		f, mine := m.join(ctx)
 		if f == nil {
@@ -98,7 +105,8 @@ func (m *Memo[T]) join(ctx context.Context) (f *flight[T], mine bool) {
 // start starts a flight. What its function awaits is not held against an attempt that
 // the first caller is making: the next flight can meet something else.
 func (m *Memo[T]) start(ctx context.Context) *flight[T] {
-	ctx, cancel := context.WithCancelCause(eager.With(context.WithoutCancel(ctx), 0))
+	ctx = context.WithValue(context.WithoutCancel(ctx), m, true) // says whose flight it is
+	ctx, cancel := context.WithCancelCause(eager.With(ctx, 0))
 	f := &flight[T]{cancel: cancel, landed: make(chan struct{})}
 	go guard(func() {
 		v, err := m.op(ctx)

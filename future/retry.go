@@ -13,16 +13,17 @@ import (
 // future itself, like any, is one result.
 //
 // A run that waits holds no goroutine: a timer starts the next call, on a goroutine
-// of its own. Where ctx ends, the run ends at once, also in the middle of a wait, with
-// a [*retry.Error] that matches the last error, ctx.Err() and the cause of ctx. As
+// of its own. Where ctx ends in a wait, the run ends at once; where it ends during a
+// call, when op returns. The error is a [*retry.Error] that matches the last error,
+// ctx.Err() and the cause of ctx. As
 // with Do, no call is made where ctx has ended before, p has a fault, or T is
 // retry.Eager.
 //
 // Hooks and predicates of p run on the goroutine of the call. Where ctx ends in a
 // wait, one goroutine ends all waiting runs of that context in turn: their hooks, and
 // what was derived from their futures, must not hold it up. Where op, a hook or a
-// predicate panics, the run ends, and the error is a [*PanicError]; where one calls
-// runtime.Goexit, it is [ErrGoexit].
+// predicate panics, the run ends, and the error is a [*PanicError], whatever op had
+// returned; where one calls runtime.Goexit, it is [ErrGoexit].
 //
 // Retry panics if ctx or op is nil.
 func Retry[T any](ctx context.Context, p retry.Policy, op func(context.Context) (T, error)) *Future[T] {
@@ -45,7 +46,7 @@ type retried[T any] struct {
 func (r *retried[T]) start() {
 	r.step(func() {
 		if end := loop.Driver.Start(r.ctx, r.policy, &r.at, eager.Is[T]()); end != nil {
-			r.finish(nil, r.value, end)
+			r.end(r.value, end)
 			return
 		}
 		r.calls()
@@ -77,16 +78,20 @@ func (r *retried[T]) run(*work) {
 
 // step takes the run a step further. Where user code does not return, the run ends.
 func (r *retried[T]) step(do func()) {
-	guard(do, func(err error) { r.fail(nil, err) })
+	guard(do, func(err error) {
+		var zero T
+		r.end(zero, err)
+	})
 }
 
 // calls makes calls until one is followed by a wait, or by none.
 func (r *retried[T]) calls() {
 	for {
-		err := r.call()
-		wait, again, end := loop.Driver.Return(r.ctx, r.policy, &r.at, err)
+		c := loop.Driver.Call(r.ctx, r.policy, &r.at)
+		err := r.call(c)
+		wait, again, end := loop.Driver.Return(r.ctx, r.policy, &r.at, c, err)
 		if !again {
-			r.finish(nil, r.value, end)
+			r.end(r.value, end)
 			return
 		}
 		r.err = err // the last error, until there is a result
@@ -104,20 +109,26 @@ func (r *retried[T]) calls() {
 	}
 }
 
+func (r *retried[T]) call(c loop.Call) (err error) {
+	if c.Cancel != nil {
+		defer c.Cancel()
+	}
+	r.value, err = r.op(c.Context)
+	return err
+}
+
 // wakes ends a wait. It reports whether a call follows; if not, the run has ended.
 func (r *retried[T]) wakes() bool {
 	end := loop.Driver.Wake(r.ctx, r.policy, &r.at, r.err)
 	if end != nil {
-		r.finish(nil, r.value, end)
+		r.end(r.value, end)
 	}
 	return end == nil
 }
 
-func (r *retried[T]) call() (err error) {
-	ctx, cancel := loop.Driver.Call(r.ctx, r.policy, &r.at)
-	if cancel != nil {
-		defer cancel()
-	}
-	r.value, err = r.op(ctx)
-	return err
+// end settles the future, which keeps nothing of the run. (It is settled already where
+// what was derived from it ended the goroutine.)
+func (r *retried[T]) end(v T, err error) {
+	r.op, r.ctx, r.policy, r.timer, r.at = nil, nil, nil, nil, loop.State{}
+	r.finish(nil, v, err)
 }

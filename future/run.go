@@ -7,6 +7,8 @@ import (
 	"math"
 	"sync"
 	"sync/atomic"
+
+	"github.com/dacapo-go/dacapo/internal/eager"
 )
 
 // NoLimit is the limit that does not limit: every function may run at once.
@@ -22,10 +24,10 @@ var ErrLost = errors.New("future: other work was first")
 //
 // RunAll cancels what it started, and waits for it: at the first error it cancels the
 // context of the functions that are running, with that error as the cause, starts no
-// other and returns when all that it started have ended. The same happens where ctx
-// ends; the error then matches ctx.Err() and the cause of ctx as well as the first
-// error of a function. A panic is a failure
-// ([*PanicError]), and so is runtime.Goexit ([ErrGoexit]).
+// other and returns when all that it started have ended. Where ctx ends, it does the
+// same, and the error matches ctx.Err() and the cause of ctx as well as the first error
+// of a function. A panic is a failure ([*PanicError]), and so is runtime.Goexit
+// ([ErrGoexit]).
 //
 // The functions run on few goroutines, never on the caller's, and may wait for one
 // another: as long as the limit allows, another goroutine is ready to run the next
@@ -35,21 +37,21 @@ func RunAll[T any](ctx context.Context, limit int, ops ...func(context.Context) 
 	if err := checkAll("future.RunAll", ctx, limit, ops); err != nil || len(ops) == 0 {
 		return nil, err
 	}
-	var first once
+	var d decision[T]
 	values := make([]T, len(ops))
 	cut := run(ctx, limit, ops, func(i int, v T, err error) error {
-		if err != nil {
-			first.set(cutShort(ctx, err))
-			return err
+		if err == nil {
+			values[i] = v
+			return nil
 		}
-		values[i] = v
-		return nil
+		d.first(v, cutShort(ctx, err))
+		return err
 	})
 	if cut {
-		first.set(cutShort(ctx, nil))
+		d.first(d.value, cutShort(ctx, nil))
 	}
-	if first.err != nil {
-		return nil, first.err
+	if d.err != nil {
+		return nil, d.err
 	}
 	return values, nil
 }
@@ -61,32 +63,36 @@ func RunAll[T any](ctx context.Context, limit int, ops ...func(context.Context) 
 // RunAny cancels what it started, and waits for it: at the first success it cancels
 // the context of the functions that are running, with [ErrLost] as the cause, starts
 // no other and returns when all that it started have ended. The rest is as in RunAll.
-func RunAny[T any](ctx context.Context, limit int, ops ...func(context.Context) (T, error)) (value T, err error) {
+func RunAny[T any](ctx context.Context, limit int, ops ...func(context.Context) (T, error)) (T, error) {
+	var d decision[T]
 	if err := checkAll("future.RunAny", ctx, limit, ops); err != nil || len(ops) == 0 {
-		return value, orElse(err, ErrNone)
+		return d.value, orElse(err, ErrNone)
 	}
 	var mu sync.Mutex
-	var won bool
-	var last error // as it was
-	cut := run(ctx, limit, ops, func(_ int, v T, failed error) error {
+	var last error
+	allMarked := true
+	cut := run(ctx, limit, ops, func(_ int, v T, err error) error {
+		if err == nil {
+			d.first(v, nil)
+			return ErrLost
+		}
+		echo, marked := isEcho(ctx, err), eager.IsMarked(err)
 		mu.Lock()
 		defer mu.Unlock()
-		switch {
-		case failed != nil:
-			last, err = failed, cutShort(ctx, failed)
-			return nil
-		case !won:
-			won, value = true, v
+		allMarked = allMarked && marked
+		if last == nil || !echo { // an echo says less than what was before
+			last = err
 		}
-		return ErrLost
+		return nil
 	})
-	switch {
-	case won:
-		return value, nil
-	case cut:
-		return value, cutShort(ctx, last)
+	if d.is {
+		return d.value, nil
 	}
-	return value, err
+	last = eager.Choose(last, allMarked)
+	if cut || isEcho(ctx, last) {
+		last = cutShort(ctx, last)
+	}
+	return d.value, last
 }
 
 // RunRace runs the functions, at most limit at a time, until one has a result, and
@@ -94,37 +100,38 @@ func RunAny[T any](ctx context.Context, limit int, ops ...func(context.Context) 
 //
 // RunRace cancels what it started, and waits for it, as RunAny does. The rest is as in
 // RunAll.
-func RunRace[T any](ctx context.Context, limit int, ops ...func(context.Context) (T, error)) (value T, err error) {
+func RunRace[T any](ctx context.Context, limit int, ops ...func(context.Context) (T, error)) (T, error) {
+	var d decision[T]
 	if err := checkAll("future.RunRace", ctx, limit, ops); err != nil || len(ops) == 0 {
-		return value, orElse(err, ErrNone)
+		return d.value, orElse(err, ErrNone)
 	}
-	var first sync.Once
-	decided := false
-	run(ctx, limit, ops, func(_ int, v T, failed error) error {
-		first.Do(func() {
-			decided, value = true, v
-			if failed != nil {
-				err = cutShort(ctx, failed)
-			}
-		})
+	run(ctx, limit, ops, func(_ int, v T, err error) error {
+		if err != nil {
+			err = cutShort(ctx, err)
+		}
+		d.first(v, err)
 		return ErrLost
 	})
-	if !decided { // none has begun
-		return value, cutShort(ctx, nil)
+	if !d.is { // none has begun
+		return d.value, cutShort(ctx, nil)
 	}
-	return value, err
+	return d.value, d.err
 }
 
-// once keeps the first error.
-type once struct {
-	mu  sync.Mutex
-	err error
+// decision is the first of some results.
+type decision[T any] struct {
+	mu    sync.Mutex
+	is    bool
+	value T
+	err   error
 }
 
-func (o *once) set(err error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.err = orElse(o.err, err)
+func (d *decision[T]) first(v T, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.is {
+		d.is, d.value, d.err = true, v, err
+	}
 }
 
 // A crew runs functions on as few goroutines as it can. A worker enters a function
@@ -211,6 +218,7 @@ func (c *crew[T]) take() int {
 
 func (c *crew[T]) told(i int, v T, err error) {
 	if stop := c.each(i, v, err); stop != nil {
+		stop, _ = eager.Strip(stop)
 		c.cancel(stop)
 	}
 }

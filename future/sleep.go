@@ -13,6 +13,7 @@ import (
 // hook on that end.
 type sleeper struct {
 	node
+	ward   *ward
 	timer  *time.Timer // made at the first wait
 	ctx    context.Context
 	policy *retry.Policy
@@ -21,6 +22,7 @@ type sleeper struct {
 // A ward is a list of sleepers, and gone when that is empty.
 type ward struct {
 	list   list
+	ended  <-chan struct{}
 	unhook func() bool   // nil: the hook is being made
 	policy *retry.Policy // of the last to come, to be shared by those with an equal one
 }
@@ -28,27 +30,51 @@ type ward struct {
 // wards are found by the channel that ends them. They are passive: no goroutine or
 // timer belongs to them, and no code of the user's runs under the lock, so that a
 // testing/synctest bubble sees nothing of them.
-var wards = struct {
+var wards struct {
 	sync.Mutex
-	of map[<-chan struct{}]*ward
-}{of: map[<-chan struct{}]*ward{}}
+	of   map[<-chan struct{}]*ward
+	most int // that there have been at once: a map does not shrink by itself
+}
+
+// wardOf returns the ward for a channel, and whether it is new. The lock is held.
+func wardOf(ended <-chan struct{}) (w *ward, isNew bool) {
+	if w = wards.of[ended]; w != nil {
+		return w, false
+	}
+	if wards.of == nil {
+		wards.of = map[<-chan struct{}]*ward{}
+	}
+	w = &ward{ended: ended}
+	wards.of[ended] = w
+	wards.most = max(wards.most, len(wards.of))
+	return w, true
+}
+
+// leave takes a sleeper out of its ward. It returns the ward's hook, to be taken off,
+// if it was the last. The lock is held.
+func (w *ward) leave(n *node) (unhook func() bool) {
+	w.list.remove(n)
+	if w.list.first != nil {
+		return nil
+	}
+	delete(wards.of, w.ended)
+	if len(wards.of) == 0 && wards.most > 1000 {
+		wards.of, wards.most = nil, 0
+	}
+	return w.unhook
+}
 
 // sleep has the run wait: after d the timer calls awake, on a goroutine of its own;
 // where the context ends first, t is run. Only the first wait needs awake.
 func (s *sleeper) sleep(d time.Duration, t task, awake func()) {
+	ctx, ended := s.ctx, s.ctx.Done()
 	s.task = t
-	ended := s.ctx.Done()
 	wards.Lock()
-	w := wards.of[ended]
-	isNew := w == nil
-	if isNew {
-		w = new(ward)
-		wards.of[ended] = w
-	}
+	w, isNew := wardOf(ended)
 	if w.policy != nil && *s.policy == *w.policy {
 		s.policy = w.policy
 	}
-	w.policy = s.policy
+	w.policy, s.ward = s.policy, w
 	w.list.push(&s.node)
 	if s.timer == nil {
 		s.timer = time.AfterFunc(d, awake)
@@ -57,16 +83,16 @@ func (s *sleeper) sleep(d time.Duration, t task, awake func()) {
 	}
 	wards.Unlock()
 	if isNew && ended != nil {
-		w.hook(s.ctx, ended)
+		w.hook(ctx)
 	}
 }
 
 // hook hooks the ward to the end of ctx. (Not under the lock: ctx may be the user's.)
-func (w *ward) hook(ctx context.Context, ended <-chan struct{}) {
-	unhook := context.AfterFunc(ctx, func() { endWaits(ended) })
+func (w *ward) hook(ctx context.Context) {
+	unhook := context.AfterFunc(ctx, w.end)
 	wards.Lock()
 	w.unhook = unhook
-	gone := wards.of[ended] != w
+	gone := w.list.first == nil
 	wards.Unlock()
 	if gone {
 		unhook()
@@ -76,13 +102,12 @@ func (w *ward) hook(ctx context.Context, ended <-chan struct{}) {
 // rise takes the run out of its ward when its time has come. It reports false where
 // the end of the context was first.
 func (s *sleeper) rise() bool {
-	ended := s.ctx.Done()
 	wards.Lock()
 	if s.next == nil {
 		wards.Unlock()
 		return false
 	}
-	unhook := leave(ended, &s.node)
+	unhook := s.ward.leave(&s.node)
 	wards.Unlock()
 	if unhook != nil {
 		unhook()
@@ -90,41 +115,29 @@ func (s *sleeper) rise() bool {
 	return true
 }
 
-// leave takes a sleeper out of its ward. It returns the ward's hook, to be taken off,
-// if it was the last. The lock is held.
-func leave(ended <-chan struct{}, n *node) (unhook func() bool) {
-	w := wards.of[ended]
-	w.list.remove(n)
-	if w.list.first != nil {
-		return nil
-	}
-	delete(wards.of, ended)
-	return w.unhook
-}
-
-// endWaits ends the waits of all sleepers of a ward, in turn. Where what it runs ends
-// the goroutine (runtime.Goexit), another goroutine goes on.
-func endWaits(ended <-chan struct{}) {
+// end ends the waits of all sleepers, in turn. Where what it runs ends the goroutine
+// (runtime.Goexit), another goroutine goes on.
+func (w *ward) end() {
 	over := false
 	defer func() {
 		if !over {
-			go endWaits(ended)
+			go w.end()
 		}
 	}()
-	for t := nextToEnd(ended); t != nil; t = nextToEnd(ended) {
+	for t := w.next(); t != nil; t = w.next() {
 		t.run(nil)
 	}
 	over = true
 }
 
-func nextToEnd(ended <-chan struct{}) task {
+// next takes the first sleeper out of the ward.
+func (w *ward) next() task {
 	wards.Lock()
 	defer wards.Unlock()
-	w := wards.of[ended]
-	if w == nil {
+	n := w.list.first
+	if n == nil {
 		return nil
 	}
-	n := w.list.first
-	leave(ended, n)
+	w.leave(n)
 	return n.task
 }

@@ -30,7 +30,7 @@ type stale struct {
 	name string
 	// op makes call n. old had failed with errOld before the run.
 	op    func(ctx context.Context, n int, old *future.Future[int]) (int, error)
-	calls int
+	calls int // where it is stopped; by default after 2
 	// is says what the run's error is; by default it is errOld itself.
 	is func(error) bool
 }
@@ -72,7 +72,10 @@ var stopped = []stale{
 		return 0, err
 	}},
 	{name: "in Any", op: func(ctx context.Context, _ int, old *future.Future[int]) (int, error) {
-		return future.Any(ctx, future.Failed[int](errOther), old)
+		return future.Any(ctx, old, future.Map(old, func(v int) (int, error) { return v, nil }))
+	}},
+	{name: "in RunAny", op: func(ctx context.Context, _ int, old *future.Future[int]) (int, error) {
+		return future.RunAny(ctx, 1, old.Await, old.Await)
 	}},
 	{name: "in Race", op: func(ctx context.Context, _ int, old *future.Future[int]) (int, error) { return future.Race(ctx, old) }},
 	{name: "in RunAll", op: func(ctx context.Context, _ int, old *future.Future[int]) (int, error) {
@@ -93,13 +96,13 @@ var stopped = []stale{
 		v, err := old.Await(ctx)
 		return v, wrapper{err}
 	}},
-	{name: "after another failure", calls: 2, op: func(ctx context.Context, n int, old *future.Future[int]) (int, error) {
+	{name: "after another failure", calls: 3, op: func(ctx context.Context, n int, old *future.Future[int]) (int, error) {
 		if n == 1 {
 			return 0, errOther
 		}
 		return old.Await(ctx)
 	}},
-	{name: "in an inner run", calls: 4, op: func(ctx context.Context, _ int, old *future.Future[int]) (int, error) {
+	{name: "in an inner run", op: func(ctx context.Context, _ int, old *future.Future[int]) (int, error) {
 		return retry.Do(ctx, noWait, old.Await) // two calls for each of ours
 	}},
 }
@@ -133,6 +136,27 @@ var retriedOps = []stale{
 	{name: "joined with other work", is: wrapsOld, op: func(ctx context.Context, _ int, old *future.Future[int]) (int, error) {
 		_, err := old.Await(ctx)
 		return 0, errors.Join(err, errOther)
+	}},
+	{name: "one of several, in Any", op: func(ctx context.Context, _ int, old *future.Future[int]) (int, error) {
+		return future.Any(ctx, future.Failed[int](errOther), old)
+	}},
+	{name: "one of several, in RunAny", op: func(ctx context.Context, _ int, old *future.Future[int]) (int, error) {
+		return future.RunAny(ctx, 1, func(context.Context) (int, error) { return 0, errOther }, old.Await)
+	}},
+	{name: "one of several, wrapped, in RunAny", is: wrapsOld, op: func(ctx context.Context, _ int, old *future.Future[int]) (int, error) {
+		return future.RunAny(ctx, 1, func(context.Context) (int, error) { return 0, errOther }, func(ctx context.Context) (int, error) {
+			v, err := old.Await(ctx)
+			return v, fmt.Errorf("loading: %w", err)
+		})
+	}},
+	{name: "one of several, hedged", op: func(ctx context.Context, _ int, old *future.Future[int]) (int, error) {
+		tries := 0
+		return future.Hedge(ctx, future.HedgeAfter(time.Second), func(ctx context.Context) (int, error) {
+			if tries++; tries == 1 {
+				return 0, errOther
+			}
+			return old.Await(ctx)
+		}).Await(ctx)
 	}},
 	{name: "memoised", op: func() func(context.Context, int, *future.Future[int]) (int, error) {
 		m := future.NewMemo(func(context.Context) (int, error) { return 0, errOld })
@@ -182,7 +206,7 @@ func TestARunThatAwaitsAnOldFailureStops(t *testing.T) {
 					})
 					want, reason := 4, retry.Exhausted
 					if isStopped {
-						want, reason = 2, retry.StaleFuture
+						want, reason = max(2, c.calls), retry.StaleFuture
 					}
 					assert.Equal(t, want, calls)
 					last := events[len(events)-1]
@@ -222,6 +246,53 @@ func TestAFailureDuringACallIsFoundAtTheNext(t *testing.T) {
 		assert.Equal(t, errOld, err)
 		assert.Equal(t, retry.StaleFuture, events[len(events)-1].Reason)
 	})
+}
+
+// What leaves an attempt without being its error has no mark, or one that is taken off.
+func TestNoMarkGetsOut(t *testing.T) {
+	old := future.Failed[int](errOld)
+	calls := 0
+	results, err := retry.Do(t.Context(), noWait, func(ctx context.Context) ([]future.Result[int], error) {
+		if calls++; calls == 1 {
+			_, err := old.Await(ctx)
+			return nil, err
+		}
+		return future.AllSettled(ctx, old), nil
+	})
+	assert.NoError(t, err)
+	assert.True(t, results[0].Err == errOld)
+
+	for ctx, n := range retry.Attempts(t.Context(), noWait, &err) {
+		if _, err = old.Await(ctx); n == 2 {
+			break
+		}
+	}
+	assert.True(t, err == errOld, "the loop was left")
+
+	cause := make(chan error, 1)
+	calls = 0
+	_, err = retry.Do(t.Context(), noWait, func(ctx context.Context) ([]int, error) {
+		if calls++; calls == 1 {
+			_, err := old.Await(ctx)
+			return nil, err
+		}
+		began := make(chan struct{})
+		return future.RunAll(ctx, 2, func(ctx context.Context) (int, error) {
+			close(began)
+			<-ctx.Done()
+			cause <- context.Cause(ctx)
+			return 0, nil
+		}, func(ctx context.Context) (int, error) { <-began; return old.Await(ctx) })
+	})
+	assert.True(t, err == errOld)
+	assert.True(t, <-cause == errOld, "what ends the others")
+}
+
+// Where nobody awaits a failure, a retry allocates nothing, whatever has failed before.
+func TestRetriesOfOthersCostNothing(t *testing.T) {
+	_, err := future.Failed[int](errOld).Await(t.Context())
+	assert.Error(t, err)
+	assert.Zero(t, testing.AllocsPerRun(100, func() { _, _ = retry.Do(t.Context(), noWait, failing) }))
 }
 
 // The mark is nobody else's: whoever awaits the same future sees its own error.

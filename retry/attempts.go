@@ -53,7 +53,6 @@ func attempts(ctx context.Context, p Policy, err *error, yield func(context.Cont
 	}
 	var r run
 	var a alarm
-	r.last.still = p.still()
 	if *err = r.start(ctx, &p, false); *err != nil {
 		return
 	}
@@ -90,6 +89,9 @@ func round(ctx context.Context, p *Policy, r *run, err *error, before error, yie
 // leave ends a run whose loop was left. Where the body had not set *err, nobody
 // knows whether its call failed.
 func (r *run) leave(ctx context.Context, p *Policy, err *error, set bool) {
+	if r.epoch != 0 {
+		r.look(err)
+	}
 	reason := Succeeded
 	if *err != nil {
 		reason = Abandoned

@@ -29,11 +29,12 @@ func Do[T any](ctx context.Context, p Policy, op func(context.Context) (T, error
 	if !p.plain() || p.backoff.Err() != nil || eager.Is[T]() || ctx.Err() != nil {
 		return begin(ctx, p, op)
 	}
+	awaited := eager.Awaited()
 	v, err := op(ctx)
 	if err == nil {
 		return v, nil
 	}
-	return goOn(ctx, p, op, &run{calls: 1}, v, err)
+	return goOn(ctx, p, op, &run{calls: 1, awaited: awaited}, v, err)
 }
 
 // Run is [Do] for an operation without a value.
@@ -70,7 +71,6 @@ func begin[T any](ctx context.Context, p Policy, op func(context.Context) (T, er
 //go:noinline
 func goOn[T any](ctx context.Context, p Policy, op func(context.Context) (T, error), r *run, v T, err error) (T, error) {
 	var a alarm
-	r.last.still = p.still()
 	for r.again(ctx, &p, &a, &err) {
 		if p.more == nil {
 			v, err = op(r.young(ctx))

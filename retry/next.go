@@ -107,6 +107,9 @@ func (p *Policy) decide(ctx context.Context, f *Failure) (pause, Reason) {
 	if n := p.maxRetries(); f.Retries >= n && n != Unlimited {
 		return pause{}, Exhausted
 	}
+	if f.Retries == 0 && ctx != nil {
+		f.still = p.still()
+	}
 	if f.still && hint == 0 {
 		return pause{}, 0 // as the rest would say, sooner
 	}

@@ -16,9 +16,10 @@ type run struct {
 	earlier earlier
 	info    *attemptContext // only under AttemptInfo
 
-	epoch uint64 // of the call, where it could meet a stale future; else 0
-	stale uint64 // the epoch of the failure that it met
-	wait  time.Duration
+	awaited uint64 // failures awaited by anyone, when the call began
+	suspect bool   // some were during the call: the next could meet a stale future
+	epoch   uint64 // of the call, if it could; then of the failure that it met; else 0
+	wait    time.Duration
 }
 
 // earlier holds the errors that were overcome: the first two and the last two.
@@ -46,12 +47,12 @@ func (e *earlier) last() error {
 
 // start judges what is to be judged before the first call. An error is what the
 // caller gets: no call is to be made.
-func (r *run) start(ctx context.Context, p *Policy, eager bool) error {
+func (r *run) start(ctx context.Context, p *Policy, isEager bool) error {
 	if p.timed() {
 		r.last.began = time.Now()
 	}
 	err := p.Err()
-	if err == nil && eager {
+	if err == nil && isEager {
 		err = ErrEagerResult
 	}
 	if err != nil {
@@ -61,6 +62,7 @@ func (r *run) start(ctx context.Context, p *Policy, eager bool) error {
 		return r.finish(ctx, p, Cancelled, nil)
 	}
 	r.calls = 1
+	r.awaited = eager.Awaited()
 	return nil
 }
 
@@ -71,11 +73,11 @@ func (r *run) again(ctx context.Context, p *Policy, a *alarm, err *error) bool {
 	if p.more == nil && *err == nil {
 		return false // nothing to decide, and nobody to tell
 	}
-	if r.epoch != 0 && *err != nil {
+	if r.epoch != 0 || r.awaited != eager.Awaited() {
 		r.look(err)
 	}
 	if p.more != nil && *err != nil {
-		r.emit(ctx, p, Event{Kind: Failed, Err: unmarked(*err)})
+		r.tell(ctx, p, Failed, *err, pause{})
 	}
 	r.last.Err, r.last.Retries, r.last.Ended = *err, r.calls-1, ctx.Err() != nil
 	w, reason := p.decide(ctx, &r.last)
@@ -85,25 +87,38 @@ func (r *run) again(ctx context.Context, p *Policy, a *alarm, err *error) bool {
 		return false
 	}
 	if p.more != nil {
-		r.emit(ctx, p, Event{Kind: Scheduled, Err: unmarked(*err), Delay: w.wait, Source: w.source()})
+		r.tell(ctx, p, Scheduled, *err, w)
 	}
 	if a == nil {
 		r.wait = w.wait
 		return true
 	}
-	if !(r.last.still && w.wait == 0) && !a.wait(ctx, w.wait) {
-		*err = r.finish(ctx, p, Cancelled, *err)
-		return false
+	if !(r.last.still && w.wait == 0) {
+		if !a.wait(ctx, w.wait) {
+			*err = r.finish(ctx, p, Cancelled, *err)
+			return false
+		}
+		r.awaited = eager.Awaited() // what was during the wait does not count
 	}
 	r.advance(*err)
 	return true
 }
 
-// look looks whether the call failed with what a stale future gave it.
+// look is called where the call could have met a stale future, or the next could: some
+// failure was awaited. It looks whether the call failed with what such a future gave
+// it, and takes the mark that says so off.
 func (r *run) look(err *error) {
-	if own, failed := eager.Find(unmarked(*err), r.epoch); failed != 0 {
-		*err, r.stale, r.last.Stale = own, failed, true
+	now := eager.Awaited()
+	r.suspect, r.awaited = r.awaited != now, now
+	if r.epoch == 0 {
+		return
 	}
+	own, failed := eager.Find(*err, r.epoch)
+	if failed != 0 {
+		own, _ = eager.Find(unmarked(own), r.epoch)
+		r.last.Stale = true
+	}
+	*err, r.epoch = own, failed
 }
 
 // advance goes on to the next call, after one that returned err.
@@ -112,7 +127,9 @@ func (r *run) advance(err error) {
 		r.earlier.add(err)
 		r.calls++
 	}
-	r.epoch = eager.Open()
+	if r.suspect {
+		r.suspect, r.epoch = false, eager.Open()
+	}
 }
 
 // young returns the context of a call that tells futures how young the call is.
@@ -136,7 +153,7 @@ func (r *run) finish(ctx context.Context, p *Policy, reason Reason, err error) e
 		r.emit(ctx, p, Event{Kind: Finished, Err: err, Reason: reason})
 	}
 	if reason == StaleFuture { // so it may be for a run around this one
-		err = eager.Mark(ctx, r.stale, err)
+		err = eager.Mark(ctx, r.epoch, err)
 	}
 	return err
 }
@@ -156,6 +173,11 @@ func (r *run) result(ctx context.Context, p *Policy, reason Reason, last error) 
 		e.ended, e.Cause = context.DeadlineExceeded, context.DeadlineExceeded
 	}
 	return e
+}
+
+// tell emits what is said of a failure. (Apart from again, for the size of its frame.)
+func (r *run) tell(ctx context.Context, p *Policy, k Kind, err error, w pause) {
+	r.emit(ctx, p, Event{Kind: k, Err: unmarked(err), Delay: w.wait, Source: w.source()})
 }
 
 // emit reads the clock and hands the event to the policy's hooks, with the call

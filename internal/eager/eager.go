@@ -2,12 +2,13 @@
 // not taken for work that can run again: which results are eager, and which
 // failures are older than the attempt that meets them.
 //
-// The second is found like this. Every future that fails notes its epoch. An
-// attempt that follows a failed one opens a new epoch and carries it in its
+// The second is found like this. Every future that fails notes its epoch, and every
+// failure that is awaited is counted. If the count changed during an attempt that
+// failed, the next attempt is suspicious: it opens a new epoch and carries it in its
 // context. Where a future is awaited with that context and had failed in an earlier
 // epoch, its error gets a mark that names the attempt; if the attempt then fails
 // with the mark on the one chain of its error, another attempt could only meet the
-// same failure. Where no future has ever failed, no attempt opens an epoch.
+// same failure.
 package eager
 
 import (
@@ -22,8 +23,9 @@ import (
 // result is retry.Eager. (A type in Is itself would be another for each T, and slow.)
 type result interface{ EagerResult() }
 
-// Is reports whether T or *T is an eager result. An interface type, and an eager
-// result inside another type, are not seen.
+// Is reports whether T or *T is an eager result. Not seen are an interface type, an
+// eager result inside another type and, for the price of a second look in every run, *T
+// where T has the size of a pointer and is none.
 func Is[T any]() bool {
 	var zero T
 	if unsafe.Sizeof(zero) != unsafe.Sizeof(uintptr(0)) { // no pointer; in an interface it could be an allocation
@@ -35,27 +37,19 @@ func Is[T any]() bool {
 }
 
 var (
-	failed atomic.Bool   // a future has failed
-	epochs atomic.Uint64 // opened so far
+	awaited atomic.Uint64 // failures, by anyone
+	epochs  atomic.Uint64 // opened so far
 )
 
-// Fail returns the epoch of a failure that happens now. An epoch opened later is
-// not below it, one opened before is.
-func Fail() (epoch uint64) {
-	if !failed.Load() {
-		failed.Store(true)
-	}
-	return epochs.Load() + 1
-}
+// Awaited returns how many failures have been awaited.
+func Awaited() uint64 { return awaited.Load() }
 
-// Open opens the epoch of an attempt that begins now. It is 0, for none, as long as
-// no future has failed.
-func Open() (epoch uint64) {
-	if !failed.Load() {
-		return 0
-	}
-	return epochs.Add(1)
-}
+// Now returns the epoch of a failure that happens now. An epoch opened later is not
+// below it, one opened before is.
+func Now() (epoch uint64) { return epochs.Load() + 1 }
+
+// Open opens the epoch of an attempt that begins now.
+func Open() (epoch uint64) { return epochs.Add(1) }
 
 // attempt is a context with the epoch of the attempt that it belongs to.
 type attempt struct {
@@ -83,32 +77,39 @@ func With(ctx context.Context, epoch uint64) context.Context { return &attempt{c
 type mark struct {
 	error
 	failed, attempt uint64 // the epochs
+	void            atomic.Bool
 }
 
 func (m *mark) Unwrap() error { return m.error }
 
-// Mark returns err, which failed in an epoch and is met under ctx; with a mark, if
-// ctx belongs to an attempt that is younger.
+// Await counts that err, which failed in an epoch, is awaited under ctx. It returns
+// err, with a mark if ctx belongs to an attempt that is younger.
+func Await(ctx context.Context, failed uint64, err error) error {
+	awaited.Add(1)
+	return Mark(ctx, failed, err)
+}
+
+// Mark is Await for what has been counted.
 func Mark(ctx context.Context, failed uint64, err error) error {
 	if a, ok := ctx.Value(key{}).(*attempt); ok && failed <= a.epoch {
-		return &mark{err, failed, a.epoch}
+		return &mark{error: err, failed: failed, attempt: a.epoch}
 	}
 	return err
 }
 
 // Strip returns err without the marks around it, and the epoch of the failure: now,
-// if it has none.
+// if none says otherwise.
 func Strip(err error) (own error, epoch uint64) {
-	m, ok := err.(*mark)
-	if !ok {
-		return err, Fail()
-	}
+	epoch = Now()
 	for {
-		inner, ok := m.error.(*mark)
-		if !ok {
-			return m.error, m.failed
+		m, ok := err.(*mark)
+		switch {
+		case !ok:
+			return err, epoch
+		case !m.void.Load():
+			epoch = min(epoch, m.failed)
 		}
-		m = inner
+		err = m.error
 	}
 }
 
@@ -116,16 +117,42 @@ func Strip(err error) (own error, epoch uint64) {
 // undecided. It returns the epoch of the failure, or 0, and err without the mark
 // where that is outermost.
 func Find(err error, attempt uint64) (own error, failed uint64) {
-	for e := err; e != nil && !isNil(e); {
-		if m, ok := e.(*mark); ok && m.attempt == attempt {
-			if e == err {
-				return m.error, m.failed
-			}
-			return err, m.failed
-		}
-		e = errors.Unwrap(e)
+	m := find(err, func(m *mark) bool { return m.attempt == attempt })
+	switch {
+	case m == nil:
+		return err, 0
+	case err == error(m):
+		err = m.error
 	}
-	return err, 0
+	if m.void.Load() {
+		return err, 0
+	}
+	return err, m.failed
+}
+
+// Choose returns last, the last of some failures, of which others may have been the
+// result. Unless all have a mark, theirs is void: another attempt could end otherwise.
+func Choose(last error, allMarked bool) error {
+	if m := find(last, anyMark); m != nil && !allMarked {
+		m.void.Store(true)
+	}
+	return last
+}
+
+// IsMarked reports whether a mark is on the one chain of err.
+func IsMarked(err error) bool { return find(err, anyMark) != nil }
+
+func anyMark(*mark) bool { return true }
+
+// find returns the outermost mark on the one chain of err that passes, or nil.
+func find(err error, passes func(*mark) bool) *mark {
+	for err != nil && !isNil(err) {
+		if m, ok := err.(*mark); ok && passes(m) {
+			return m
+		}
+		err = errors.Unwrap(err)
+	}
+	return nil
 }
 
 // isNil reports whether err is a nil pointer, whose methods may not be called.

@@ -15,25 +15,33 @@ type Stepper interface {
 	// run's end.
 	Start(ctx context.Context, policy any, s *State, eager bool) error
 
-	// Call begins a call. It returns the call's context, which cancel ends; cancel
-	// is nil where there is nothing to end.
-	Call(ctx context.Context, policy any, s *State) (call context.Context, cancel context.CancelFunc)
+	// Call begins a call.
+	Call(ctx context.Context, policy any, s *State) Call
 
 	// Return decides what follows a call that returned err: another one after a
 	// wait, or the run's end with end.
-	Return(ctx context.Context, policy any, s *State, err error) (wait time.Duration, again bool, end error)
+	Return(ctx context.Context, policy any, s *State, c Call, err error) (wait time.Duration, again bool, end error)
 
 	// Wake is called after the wait that followed err. An error is the run's end:
 	// its context has ended.
 	Wake(ctx context.Context, policy any, s *State, err error) (end error)
-
-	// Inspect returns err without the marks around it, and whether one in it says
-	// that no other try can help.
-	Inspect(err error) (own error, permanent bool)
 }
 
-// Driver is set by package retry.
-var Driver Stepper
+var (
+	// Driver is set by package retry.
+	Driver Stepper
+
+	// Inspect, too: it returns err without the marks around it, and whether one in it
+	// says that no other try can help.
+	Inspect func(err error) (own error, permanent bool)
+)
+
+// A Call is one call of a run.
+type Call struct {
+	Context context.Context
+	Cancel  context.CancelFunc // ends the context; nil: there is nothing to end
+	Awaited uint64             // failures when the call began: see package eager
+}
 
 // State is where a run stands between two steps. The zero State is a run that has
 // not started. It is small, because many runs can be waiting at once.
@@ -43,11 +51,17 @@ type State struct {
 	Rest  *Rest         // nil where there is nothing in it
 }
 
-// Rest is the part of a State that a run has only after a retry, or under some
+// Rest is the part of a State that a run has after its first retry, or under some
 // settings of its policy.
 type Rest struct {
+	Earlier []error // that were overcome: the first two and the last two
+	More    *More   // nil where there is nothing in it
+}
+
+// More is the part of a State that few runs have.
+type More struct {
 	Began   time.Time
-	Epoch   uint64   // of the attempt: see package eager
-	Earlier [4]error // that were overcome: the first two and the last two
 	Info    context.Context
+	Suspect bool   // the next call may meet a stale future
+	Epoch   uint64 // of the call, if it may
 }
