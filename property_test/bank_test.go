@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dacapo-go/dacapo/backoff"
+	"github.com/dacapo-go/dacapo/future"
 	"github.com/dacapo-go/dacapo/retry"
 )
 
@@ -25,22 +27,27 @@ import (
 // and the number of the report. Each is a test that fails where the fault is.
 // Titles and inputs are ours; no code is copied.
 //
-// Here are the kinds that are about waits and retries; those about futures,
-// streams and budgets come with them.
+// Here are the kinds that are about waits, retries and futures; those about streams
+// and budgets come with them.
 
 // notApplicable are the rows of these kinds that are not tested, and why.
 var notApplicable = map[string]string{
 	"B034": "(ReactiveX/RxJava#2826) streams are to come",
+	"B092": "(ReactiveX/RxPY#202) streams are to come; that futures are refused is B095",
+	"B094": "(ReactiveX/RxJava#4840) streams are to come",
+	"B097": "(ReactiveX/rxjs#1628) streams are to come",
+	"B098": "(ecadlabs/taquito#724) streams are to come",
+	"B100": "(reactor/reactor-core#3708) streams are to come",
+	"B101": "(ReactiveX/rxdart#428) streams are to come",
+	"B103": "(ReactiveX/RxGo#50) streams are to come",
+	"B131": "(HKUDS/nanobot#2760) nested retries multiply: the README says so, nothing detects it",
+	"B136": "(mattn/go-mastodon#219) an operation that consumes a reader has to open it itself",
 	"B044": "(pathosDev/actor-ts#771) no default cap: an uncapped curve saturates at the greatest Duration, which a timer takes as it is",
 	"B052": "(kubernetes-sigs/cluster-api-provider-aws#1069) no default cap; that the worst case can be asked for is tested",
 	"B053": "(spring-projects/spring-framework#35963) a limit that also interrupts the first call is the context's deadline",
-	"B067": "(failsafe-lib/failsafe#52) futures are to come",
-	"B068": "(failsafe-lib/failsafe#266) futures are to come",
-	"B070": "(helidon-io/helidon#12463) futures are to come",
 	"B079": "(aws/aws-sdk-go-v2#3186) budgets are to come",
 	"B082": "(spiffe/go-spiffe#155) streams are to come; that runs share no state is B080",
 	"B085": "(spring-projects/spring-batch#1794) no resumable runs: Policy.Next takes the count and the wait before as arguments",
-	"B116": "(resilience4j/resilience4j#1761) futures are to come; no retry depends on a result",
 }
 
 const longest = time.Duration(math.MaxInt64)
@@ -445,7 +452,138 @@ var bank = map[string]func(*testing.T){
 			assert.Less(t, float64(heap())-float64(before), 1e6, "nothing is kept of 40,000 runs")
 		})
 	},
+	// K6, of futures
+	"B067 failsafe-lib/failsafe#52, helidon-io/helidon#3650": func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			calls := 0
+			f := future.Retry(ctx, retry.New(), func(context.Context) (int, error) { calls++; return 0, errBusy })
+			time.Sleep(1500 * time.Millisecond) // after the second call
+			cancel()
+			_, err := f.Await(t.Context())
+			assert.ErrorIs(t, err, context.Canceled)
+			time.Sleep(time.Hour)
+			assert.Equal(t, 2, calls)
+		})
+	},
+	"B068 failsafe-lib/failsafe#266": func(t *testing.T) {
+		for _, start := range []func(context.Context, func(context.Context) (int, error)) *future.Future[int]{
+			future.Go[int],
+			func(ctx context.Context, op func(context.Context) (int, error)) *future.Future[int] {
+				return future.Retry(ctx, retry.New(), op)
+			},
+			func(ctx context.Context, op func(context.Context) (int, error)) *future.Future[int] {
+				return future.Hedge(ctx, future.HedgePolicy{}, op)
+			},
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				f := start(ctx, func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, context.Cause(ctx) })
+				cancel(errShutdown)
+				_, err := f.Await(t.Context())
+				assert.ErrorIs(t, err, errShutdown)
+			})
+		}
+	},
+	"B070 helidon-io/helidon#12463": func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			f := future.Retry(ctx, retry.New(), func(context.Context) (int, error) { t.Error("called"); return 0, nil })
+			_, err := f.Await(t.Context())
+			assert.ErrorIs(t, err, context.Canceled)
+			<-f.Done()
+		})
+	},
+	// K10, of futures
+	"B095 resilience4j/resilience4j#984": func(t *testing.T) {
+		calls := 0
+		start := func(ctx context.Context) *future.Future[int] {
+			return future.Go(ctx, func(context.Context) (int, error) { calls++; return 0, errBusy })
+		}
+		quick := retry.New().Backoff(backoff.Strategy{})
+		_, err := retry.Do(t.Context(), quick, func(ctx context.Context) (*future.Future[int], error) { return start(ctx), nil })
+		assert.Equal(t, retry.ErrEagerResult, err)
+		assert.Zero(t, calls)
+		_, err = retry.Do(t.Context(), quick, func(ctx context.Context) (int, error) { return start(ctx).Await(ctx) })
+		assert.Equal(t, errBusy, err)
+		assert.Equal(t, 4, calls)
+	},
+	"B104 medikoo/memoizee#117": func(t *testing.T) {
+		runs := 0
+		memo := future.NewMemo(func(context.Context) (int, error) {
+			if runs++; runs == 1 {
+				return 0, errBusy
+			}
+			return runs, nil
+		})
+		_, err := memo.Get(t.Context())
+		assert.Equal(t, errBusy, err)
+		v, err := memo.Get(t.Context())
+		assert.NoError(t, err)
+		assert.Equal(t, 2, v)
+	},
+	"B106 redis/rueidis#1014": func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			memo := future.NewMemo(func(context.Context) (int, error) { time.Sleep(1); return 0, errBusy })
+			for _, r := range future.AllSettled(t.Context(), future.Go(t.Context(), memo.Get), future.Go(t.Context(), memo.Get)) {
+				assert.Equal(t, errBusy, r.Err)
+			}
+		})
+	},
+	// K11, of futures
+	"B107 reugn/async#7": func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			_, never := future.New[int]() // who still waits for it when the bubble ends, fails that
+			for range 100 {
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+				_, err := never.Await(ctx)
+				assert.ErrorIs(t, err, context.DeadlineExceeded)
+				cancel()
+			}
+		})
+	},
+	"B109 sourcegraph/conc#106": func(t *testing.T) {
+		_, err := future.RunAll(t.Context(), future.NoLimit,
+			func(context.Context) (int, error) { panic("at once") },
+			func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, ctx.Err() })
+		var p *future.PanicError
+		require.ErrorAs(t, err, &p)
+		assert.Equal(t, "at once", p.Value)
+		assert.Contains(t, string(p.Stack), "bank_test.go")
+	},
+	"B113 authzed/spicedb#235": func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) { // a goroutine left behind fails the bubble
+			_, err := future.Hedge(t.Context(), future.HedgeAfter(1), func(context.Context) (int, error) { time.Sleep(time.Second); return 1, nil }).Await(t.Context())
+			assert.NoError(t, err)
+		})
+	},
 	// K12: hooks and events
+	"B116 resilience4j/resilience4j#1761": func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var scheduled [2]int
+			for i := range scheduled {
+				p := retry.New().Events(func(_ context.Context, e retry.Event) {
+					if e.Kind == retry.Scheduled {
+						scheduled[i]++
+					}
+				})
+				calls := 0
+				op := func(context.Context) (int, error) {
+					if calls++; calls < 3 {
+						return calls, errBusy // no retry depends on a result: an operation that does not like it says so
+					}
+					return calls, nil
+				}
+				if i == 0 {
+					_, _ = retry.Do(t.Context(), p, op)
+				} else {
+					_, _ = future.Retry(t.Context(), p, op).Await(t.Context())
+				}
+			}
+			assert.Equal(t, [2]int{2, 2}, scheduled)
+		})
+	},
 	"B115 avast/retry-go#129": func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
@@ -480,6 +618,48 @@ var bank = map[string]func(*testing.T){
 	"B122 tailscale/tailscale#20071": func(t *testing.T) {
 		d := retry.New().Hints(retry.HintClamp, time.Minute).Next(retry.Failure{Err: retry.After(1e9*time.Second, errBusy)})
 		assert.Equal(t, time.Minute, d.Wait)
+	},
+	// K15: hedging
+	"B133 failsafe-go/failsafe-go#141": func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			v, err := future.Hedge(t.Context(), future.HedgeAfter(0).MaxHedges(0), func(ctx context.Context) (int, error) {
+				time.Sleep(100 * time.Millisecond)
+				return 1, ctx.Err()
+			}).Await(t.Context())
+			assert.NoError(t, err)
+			assert.Equal(t, 1, v)
+		})
+	},
+	"B134 erpc/erpc#418": func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			var tries atomic.Int64
+			v, err := future.Hedge(t.Context(), future.HedgeAfter(time.Millisecond), func(ctx context.Context) (int, error) {
+				if tries.Add(1) == 1 {
+					time.Sleep(5 * time.Millisecond)
+					return 0, errBusy
+				}
+				time.Sleep(19 * time.Millisecond)
+				return 2, ctx.Err()
+			}).Await(t.Context())
+			assert.NoError(t, err)
+			assert.Equal(t, 2, v)
+			assert.Equal(t, 20*time.Millisecond, time.Since(began))
+		})
+	},
+	"B137 thomhurst/Kevlar#46": func(t *testing.T) { // at every instant: package future's own tests
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second-1)
+			defer cancel()
+			tries := 0
+			_, err := future.Hedge(ctx, future.HedgeAfter(time.Second), func(ctx context.Context) (int, error) {
+				tries++
+				time.Sleep(time.Minute)
+				return 0, ctx.Err()
+			}).Await(t.Context())
+			assert.ErrorIs(t, err, context.DeadlineExceeded)
+			assert.Equal(t, 1, tries)
+		})
 	},
 }
 

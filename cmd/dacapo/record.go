@@ -28,28 +28,33 @@ type record struct {
 // play runs the scenario once, on the wall clock.
 func (s scenario) play(ctx context.Context) record {
 	r := record{scenario: s}
+	if s.before != nil {
+		s.before(ctx)
+	}
 	if s.within != nil {
 		var cancel context.CancelFunc
 		ctx, cancel = s.within(ctx)
 		defer cancel()
 	}
+	drive := s.drive
+	if drive == nil {
+		drive = retry.Do[string]
+	}
 	began := time.Now()
 	policy := s.policy.Events(func(_ context.Context, e retry.Event) { r.events = append(r.events, e) })
-	op := func(ctx context.Context) (string, error) {
-		from := time.Since(began)
-		v, err := s.op(ctx, len(r.calls)+1)
-		r.calls = append(r.calls, span{from, time.Since(began)})
+	var mu sync.Mutex // tries come side by side
+	r.value, r.err = drive(ctx, policy, func(ctx context.Context) (string, error) {
+		mu.Lock()
+		n := len(r.calls)
+		r.calls = append(r.calls, span{from: time.Since(began)})
+		mu.Unlock()
+		v, err := s.op(ctx, n+1)
+		mu.Lock()
+		defer mu.Unlock()
+		r.calls[n].to = time.Since(began)
 		r.last = err
 		return v, err
-	}
-	if s.eager {
-		_, r.err = retry.Do(ctx, policy, func(ctx context.Context) (*job, error) {
-			_, err := op(ctx)
-			return new(job), err
-		})
-	} else {
-		r.value, r.err = retry.Do(ctx, policy, op)
-	}
+	})
 	r.lasted = time.Since(began)
 	return r
 }
@@ -81,6 +86,9 @@ func (r record) scheduled() (waits []time.Duration) {
 // waited returns the waits as they were: from the end of a call to the start of
 // the next, or to the end of the run where the wait was cut.
 func (r record) waited() (waits []time.Duration) {
+	if r.promised.tries {
+		return nil
+	}
 	for i := 1; i < len(r.calls); i++ {
 		waits = append(waits, r.calls[i].from-r.calls[i-1].to)
 	}
@@ -95,6 +103,14 @@ func (r record) reason() retry.Reason {
 		return 0
 	}
 	return r.events[len(r.events)-1].Reason
+}
+
+// ended is a reason in words: of tries, there is none.
+func (p promise) ended(reason retry.Reason) string {
+	if p.tries {
+		return "first success"
+	}
+	return reason.String()
 }
 
 func (r record) count(k retry.Kind) (n int) {
@@ -160,6 +176,9 @@ func (r record) waitFaults() (all []string) {
 
 // eventFaults holds the events against their laws.
 func (r record) eventFaults() (all []string) {
+	if r.promised.tries {
+		return nil
+	}
 	failed := len(r.calls)
 	if r.err == nil {
 		failed--

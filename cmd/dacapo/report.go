@@ -23,7 +23,7 @@ func (r record) row() []string {
 	}
 	return []string{
 		r.verdict(), r.name, fmt.Sprintf("%d / %d", r.promised.calls, len(r.calls)), r.waitsInWords(), got,
-		r.reason().String(), r.eventsInWords(),
+		r.promised.ended(r.reason()), r.eventsInWords(),
 	}
 }
 
@@ -134,10 +134,10 @@ func (r record) timeline(width int, longest time.Duration) string {
 	for _, c := range r.calls {
 		draw(c.from, c.to, '█')
 	}
-	switch r.reason() {
-	case retry.Succeeded:
+	switch reason := r.reason(); {
+	case r.err == nil:
 		draw(r.lasted, r.lasted, '✓')
-	case retry.Cancelled, retry.Refused:
+	case reason == retry.Cancelled, reason == retry.Refused:
 		draw(r.lasted, r.lasted, '×')
 	}
 	return string(line)
@@ -175,8 +175,8 @@ func writeJSON(w io.Writer, records []record) error {
 	for _, r := range records {
 		j := row{
 			Run: r.name, Policy: r.shown, Lasted: inMS(r.lasted), Faults: append([]string{}, r.faults()...), Right: len(r.faults()) == 0,
-			Promised:  side{r.promised.calls, []string{}, r.promised.reason.String(), r.promised.got},
-			Measured:  side{len(r.calls), []string{}, r.reason().String(), r.gotInWords()},
+			Promised:  side{r.promised.calls, []string{}, r.promised.ended(r.promised.reason), r.promised.got},
+			Measured:  side{len(r.calls), []string{}, r.promised.ended(r.reason()), r.gotInWords()},
 			Scheduled: []float64{}, Calls: [][2]float64{}, Events: map[string]int{},
 		}
 		for _, w := range r.promised.waits {

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
+	"strings"
 	"time"
 
 	"github.com/dacapo-go/dacapo/backoff"
+	"github.com/dacapo-go/dacapo/future"
 	"github.com/dacapo-go/dacapo/retry"
 )
 
@@ -19,10 +22,14 @@ type scenario struct {
 	policy   retry.Policy
 	shown    string                                                      // the policy in words
 	within   func(context.Context) (context.Context, context.CancelFunc) // the caller's context; nil: it never ends
+	before   func(context.Context)                                       // what has happened before the run
 	op       func(ctx context.Context, call int) (string, error)
-	eager    bool // the operation returns an eager result
+	drive    driver // nil: retry.Do
 	promised promise
 }
+
+// A driver makes a run.
+type driver func(ctx context.Context, p retry.Policy, op func(context.Context) (string, error)) (string, error)
 
 // A promise is what is to come out of a scenario. All of it is judged.
 type promise struct {
@@ -34,6 +41,7 @@ type promise struct {
 	isGot  func(r record) bool             // … and in deed
 	lasts  time.Duration                   // the least time that the run takes
 	each   func(length time.Duration) bool // … and how long each call may take
+	tries  bool                            // the calls are tries side by side: no policy decides on them or tells of them
 }
 
 // A window is what a wait is to lie in: [lo, hi), or exactly lo.
@@ -82,11 +90,6 @@ func obeying(d time.Duration) func(context.Context, int) (string, error) {
 		return fail(ctx, call)
 	}
 }
-
-// job stands for a future: a result whose work has begun.
-type job struct{}
-
-func (*job) EagerResult() {}
 
 func lastError(r record) bool { return r.err != nil && r.err == r.last }
 
@@ -234,11 +237,103 @@ func scenarios() []scenario {
 			},
 		},
 		{
-			name: "an eager result", shown: "a future as the result", eager: true,
+			name: "a future as the result", shown: "a future that fails, from a retried function", op: fail,
+			drive: func(ctx context.Context, p retry.Policy, op func(context.Context) (string, error)) (string, error) {
+				_, err := retry.Do(ctx, p, func(ctx context.Context) (*future.Future[string], error) { return future.Go(ctx, op), nil })
+				return "", err
+			},
 			promised: promise{
 				reason: retry.Refused, got: "told what to write instead",
 				isGot: func(r record) bool { return r.err == retry.ErrEagerResult },
 			},
+		},
+		failedBefore(),
+		{
+			name: "a future begun inside", shown: "2 retries, waits of 200ms, a future in each call",
+			policy: retry.New().MaxRetries(2).Backoff(backoff.Constant(200 * ms)),
+			op: func(ctx context.Context, call int) (string, error) {
+				return future.Go(ctx, func(ctx context.Context) (string, error) { return fail(ctx, call) }).Await(ctx)
+			},
+			promised: promise{
+				calls: 3, waits: exactly(200*ms, 200*ms), reason: retry.Exhausted,
+				got: "the last error itself", isGot: lastError,
+			},
+		},
+		waiting(1000),
+		{
+			name: "hedged", shown: "a second try after 300ms of a first that takes 1500ms",
+			op: func(ctx context.Context, call int) (string, error) {
+				if call == 2 {
+					time.Sleep(100 * ms)
+					return "the second try's", nil
+				}
+				return obeying(1500*ms)(ctx, call)
+			},
+			drive: func(ctx context.Context, _ retry.Policy, op func(context.Context) (string, error)) (string, error) {
+				return future.Hedge(ctx, future.HedgeAfter(300*ms), op).Await(ctx)
+			},
+			promised: promise{
+				calls: 2, tries: true, lasts: 400 * ms, got: "the second try's",
+				isGot: func(r record) bool {
+					return r.value == "the second try's" && r.err == nil && r.calls[1].from >= 300*ms && r.calls[0].to < 1500*ms
+				},
+			},
+		},
+	}
+}
+
+// failedBefore awaits, in a retried function, a future that had failed before the run.
+func failedBefore() scenario {
+	var old *future.Future[string]
+	ran := 0
+	return scenario{
+		name: "a future that had failed", shown: "wait 200ms, the same future in each call", policy: retry.New().Backoff(backoff.Constant(200 * ms)),
+		before: func(ctx context.Context) {
+			old = future.Go(ctx, func(context.Context) (string, error) { ran++; return "", errFatal })
+			_, _ = old.Await(ctx)
+		},
+		op: func(ctx context.Context, _ int) (string, error) { return old.Await(ctx) },
+		promised: promise{
+			calls: 2, waits: exactly(200 * ms), reason: retry.StaleFuture,
+			got: "the future's error; it ran once", isGot: func(r record) bool { return r.err == errFatal && ran == 1 },
+		},
+	}
+}
+
+// waiting has n runs wait at the same time, and looks what they hold.
+func waiting(n int) scenario {
+	held := -1
+	return scenario{
+		name: "runs that wait", shown: fmt.Sprintf("%d runs as futures, wait 1s", n),
+		op: func(ctx context.Context, call int) (string, error) {
+			if call == 1 {
+				return fail(ctx, call)
+			}
+			return "the value", nil
+		},
+		drive: func(ctx context.Context, p retry.Policy, op func(context.Context) (string, error)) (string, error) {
+			all := []*future.Future[string]{future.Retry(ctx, p, op)}
+			for range n - 1 {
+				call := 0
+				all = append(all, future.Retry(ctx, retry.New(), func(ctx context.Context) (string, error) {
+					if call++; call == 1 {
+						return fail(ctx, call)
+					}
+					return "the value", nil
+				}))
+			}
+			time.Sleep(500 * ms) // all wait
+			stacks := make([]byte, 1<<22)
+			held = strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "future.(*retried")
+			values, err := future.All(ctx, all...)
+			if err != nil {
+				return "", err
+			}
+			return values[0], nil
+		},
+		promised: promise{
+			calls: 2, waits: exactly(time.Second), reason: retry.Succeeded, got: "the value; goroutines held: 0",
+			isGot: func(r record) bool { return r.value == "the value" && r.err == nil && held == 0 },
 		},
 	}
 }

@@ -41,7 +41,7 @@ func writeSVG(w io.Writer, records []record) error {
 		if len(r.faults()) > 0 {
 			color = "#c0392b"
 		}
-		out.printf(`<text x="%d" y="%d" fill="%s">%s: %s</text>`+"\n", left+wide+14, y+14, color, r.verdict(), html.EscapeString(r.reason().String()))
+		out.printf(`<text x="%d" y="%d" fill="%s">%s: %s</text>`+"\n", left+wide+14, y+14, color, r.verdict(), html.EscapeString(r.promised.ended(r.reason())))
 	}
 	out.printf(`<text x="8" y="%d" fill="#666">bar: a call (red failed, green succeeded) · line: a wait · ×: ended by the context, or refused</text>`+"\n", height-12)
 	out.printf("</svg>\n")
