@@ -2,6 +2,7 @@ package future
 
 import (
 	"context"
+	"time"
 
 	"github.com/dacapo-go/dacapo/internal/eager"
 	"github.com/dacapo-go/dacapo/internal/loop"
@@ -42,7 +43,8 @@ type retried[T any] struct {
 	at loop.State
 }
 
-// start is the goroutine of the first call.
+// start is the goroutine of the first call. (It and what it calls are careful with the
+// stack: one that outgrows what a goroutine begins with costs more than all else here.)
 func (r *retried[T]) start() {
 	r.step(func() {
 		if end := loop.Driver.Start(r.ctx, r.policy, &r.at, eager.Is[T]()); end != nil {
@@ -87,20 +89,15 @@ func (r *retried[T]) step(do func()) {
 // calls makes calls until one is followed by a wait, or by none.
 func (r *retried[T]) calls() {
 	for {
-		c := loop.Driver.Call(r.ctx, r.policy, &r.at)
-		err := r.call(c)
-		wait, again, end := loop.Driver.Return(r.ctx, r.policy, &r.at, c, err)
+		err := r.call(loop.Driver.Call(r.ctx, r.policy, &r.at))
+		wait, again, end := loop.Driver.Return(r.ctx, r.policy, &r.at, err)
 		if !again {
 			r.end(r.value, end)
 			return
 		}
 		r.err = err // the last error, until there is a result
 		if wait > 0 {
-			var awake func()
-			if r.timer == nil {
-				awake = r.awake
-			}
-			r.sleep(wait, r, awake)
+			r.sleep(wait)
 			return
 		}
 		if !r.wakes() {
@@ -109,12 +106,21 @@ func (r *retried[T]) calls() {
 	}
 }
 
-func (r *retried[T]) call(c loop.Call) (err error) {
-	if c.Cancel != nil {
-		defer c.Cancel()
+func (r *retried[T]) call(ctx context.Context) (err error) {
+	if r.at.Rest != nil {
+		defer r.at.End()
 	}
-	r.value, err = r.op(c.Context)
+	r.value, err = r.op(ctx)
 	return err
+}
+
+// sleep has the run wait.
+func (r *retried[T]) sleep(wait time.Duration) {
+	var awake func()
+	if r.timer == nil {
+		awake = r.awake
+	}
+	r.sleeper.sleep(wait, r, awake)
 }
 
 // wakes ends a wait. It reports whether a call follows; if not, the run has ended.

@@ -9,7 +9,7 @@ import (
 )
 
 func init() {
-	loop.Driver = driver{}
+	loop.Driver = new(driver)
 	loop.Inspect = func(err error) (own error, isPermanent bool) {
 		isPermanent, _ = inspect(err)
 		return unmarked(err), isPermanent
@@ -19,7 +19,7 @@ func init() {
 // driver takes a run step by step, for the packages that wait in their own way.
 type driver struct{}
 
-func (driver) Start(ctx context.Context, policy any, s *loop.State, eager bool) error {
+func (*driver) Start(ctx context.Context, policy any, s *loop.State, eager bool) error {
 	p := policy.(*Policy)
 	var r run
 	err := r.start(ctx, p, eager)
@@ -27,31 +27,31 @@ func (driver) Start(ctx context.Context, policy any, s *loop.State, eager bool) 
 	return err
 }
 
-func (driver) Call(ctx context.Context, policy any, s *loop.State) loop.Call {
-	c := loop.Call{Context: ctx, Awaited: eager.Awaited()}
+func (*driver) Call(ctx context.Context, policy any, s *loop.State) context.Context {
+	s.Awaited = eager.Awaited()
 	if p := policy.(*Policy); p.more != nil || s.Rest != nil { // spares the stack of a first call
-		prepare(&c, p, s)
+		return prepare(ctx, p, s)
 	}
-	return c
+	return ctx
 }
 
 // prepare begins a call that has somebody to tell, something to say or a time limit.
-func prepare(c *loop.Call, p *Policy, s *loop.State) {
+func prepare(ctx context.Context, p *Policy, s *loop.State) context.Context {
 	var r run
 	r.load(s)
-	r.emit(c.Context, p, Event{Kind: Started})
-	c.Context = r.young(r.context(c.Context, p))
+	r.emit(ctx, p, Event{Kind: Started})
+	ctx = r.young(r.context(ctx, p))
 	r.save(s)
 	if p.has(setAttemptTimeout) {
-		c.Context, c.Cancel = context.WithTimeoutCause(c.Context, p.more.attemptTimeout, ErrAttemptTimeout)
+		ctx, moreOf(s).Cancel = context.WithTimeoutCause(ctx, p.more.attemptTimeout, ErrAttemptTimeout)
 	}
+	return ctx
 }
 
-func (driver) Return(ctx context.Context, policy any, s *loop.State, c loop.Call, err error) (wait time.Duration, again bool, end error) {
+func (*driver) Return(ctx context.Context, policy any, s *loop.State, err error) (wait time.Duration, again bool, end error) {
 	p := policy.(*Policy)
 	var r run
 	r.load(s)
-	r.awaited = c.Awaited
 	if !r.again(ctx, p, nil, &err) {
 		return 0, false, err
 	}
@@ -59,7 +59,7 @@ func (driver) Return(ctx context.Context, policy any, s *loop.State, c loop.Call
 	return r.wait, true, nil
 }
 
-func (driver) Wake(ctx context.Context, policy any, s *loop.State, err error) error {
+func (*driver) Wake(ctx context.Context, policy any, s *loop.State, err error) error {
 	p := policy.(*Policy)
 	var r run
 	r.load(s)
@@ -73,7 +73,7 @@ func (driver) Wake(ctx context.Context, policy any, s *loop.State, err error) er
 
 // load takes up a run where it stands.
 func (r *run) load(s *loop.State) {
-	r.calls, r.last.Prev = s.Calls, s.Prev
+	r.calls, r.last.Prev, r.awaited = s.Calls, s.Prev, s.Awaited
 	if s.Rest == nil {
 		return
 	}
@@ -88,23 +88,32 @@ func (r *run) load(s *loop.State) {
 
 // save writes down where the run stands.
 func (r *run) save(s *loop.State) {
-	s.Calls, s.Prev = r.calls, r.last.Prev
-	more := r.info != nil || r.suspect || r.epoch != 0 || !r.last.began.IsZero()
-	if r.earlier.overcome == 0 && !more {
-		return
+	s.Calls, s.Prev, s.Awaited = r.calls, r.last.Prev, r.awaited
+	if n := min(r.earlier.overcome, len(r.earlier.errs)); n > 0 {
+		rest := restOf(s)
+		rest.Earlier = append(rest.Earlier[:0], r.earlier.errs[:n]...)
 	}
+	had := s.Rest != nil && s.Rest.More != nil
+	if had || r.info != nil || r.suspect || r.epoch != 0 || !r.last.began.IsZero() {
+		more := moreOf(s)
+		more.Began, more.Suspect, more.Epoch = r.last.began, r.suspect, r.epoch
+		if r.info != nil {
+			more.Info = r.info
+		}
+	}
+}
+
+func restOf(s *loop.State) *loop.Rest {
 	if s.Rest == nil {
 		s.Rest = new(loop.Rest)
 	}
-	errs := r.earlier.errs[:min(r.earlier.overcome, len(r.earlier.errs))]
-	s.Rest.Earlier = append(s.Rest.Earlier[:0], errs...)
-	if s.Rest.More == nil && more {
-		s.Rest.More = new(loop.More)
+	return s.Rest
+}
+
+func moreOf(s *loop.State) *loop.More {
+	rest := restOf(s)
+	if rest.More == nil {
+		rest.More = new(loop.More)
 	}
-	if s.Rest.More != nil {
-		*s.Rest.More = loop.More{Began: r.last.began, Suspect: r.suspect, Epoch: r.epoch}
-		if r.info != nil {
-			s.Rest.More.Info = r.info
-		}
-	}
+	return rest.More
 }

@@ -137,15 +137,14 @@ func (p *Policy) pause(ctx context.Context, f *Failure, hint time.Duration) (w p
 			return w, reason
 		}
 	}
-	s, n := p.strategy(), f.next()
+	s := p.strategy()
 	if ctx != nil && s.Random() {
 		f.Draw = p.random()
 	}
-	w.drawn = s.Delay(n, f.Prev, f.Draw)
+	w.drawn = s.Delay(f.next(), f.Prev, f.Draw)
 	w.wait = w.drawn
 	if hint > 0 {
-		lo, _ := s.Bounds(n)
-		w.wait = max(w.drawn, sum(hint, w.drawn-lo))
+		w.wait = max(w.drawn, p.hinted(f, hint, w.drawn))
 	}
 	if p.has(setMaxElapsed) && w.wait >= p.more.maxElapsed-f.Elapsed {
 		return w, TimeWouldExceed
@@ -157,6 +156,12 @@ func (p *Policy) pause(ctx context.Context, f *Failure, hint time.Duration) (w p
 		return w, DeadlineWouldExceed
 	}
 	return w, 0
+}
+
+// hinted is the wait that a hint asks for, with the drawn part of the strategy's added.
+func (p *Policy) hinted(f *Failure, hint, drawn time.Duration) time.Duration {
+	lo, _ := p.strategy().Bounds(f.next())
+	return sum(hint, drawn-lo)
 }
 
 // random returns a random word.

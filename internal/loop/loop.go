@@ -15,12 +15,13 @@ type Stepper interface {
 	// run's end.
 	Start(ctx context.Context, policy any, s *State, eager bool) error
 
-	// Call begins a call.
-	Call(ctx context.Context, policy any, s *State) Call
+	// Call begins a call, and returns its context. If that is to end with the call,
+	// s.Rest.More.Cancel ends it.
+	Call(ctx context.Context, policy any, s *State) context.Context
 
 	// Return decides what follows a call that returned err: another one after a
 	// wait, or the run's end with end.
-	Return(ctx context.Context, policy any, s *State, c Call, err error) (wait time.Duration, again bool, end error)
+	Return(ctx context.Context, policy any, s *State, err error) (wait time.Duration, again bool, end error)
 
 	// Wake is called after the wait that followed err. An error is the run's end:
 	// its context has ended.
@@ -36,19 +37,20 @@ var (
 	Inspect func(err error) (own error, permanent bool)
 )
 
-// A Call is one call of a run.
-type Call struct {
-	Context context.Context
-	Cancel  context.CancelFunc // ends the context; nil: there is nothing to end
-	Awaited uint64             // failures when the call began: see package eager
-}
-
 // State is where a run stands between two steps. The zero State is a run that has
 // not started. It is small, because many runs can be waiting at once.
 type State struct {
-	Calls int           // made or being made
-	Prev  time.Duration // the strategy's part of the wait before
-	Rest  *Rest         // nil where there is nothing in it
+	Calls   int           // made or being made
+	Prev    time.Duration // the strategy's part of the wait before
+	Awaited uint64        // failures when the call began: see package eager
+	Rest    *Rest         // nil where there is nothing in it
+}
+
+// End ends the context of a call, if it is to end.
+func (s *State) End() {
+	if s.Rest != nil && s.Rest.More != nil && s.Rest.More.Cancel != nil {
+		s.Rest.More.Cancel()
+	}
 }
 
 // Rest is the part of a State that a run has after its first retry, or under some
@@ -62,6 +64,7 @@ type Rest struct {
 type More struct {
 	Began   time.Time
 	Info    context.Context
+	Cancel  context.CancelFunc
 	Suspect bool   // the next call may meet a stale future
 	Epoch   uint64 // of the call, if it may
 }
