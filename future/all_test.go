@@ -87,7 +87,8 @@ type choice struct {
 // expected says what All, Any and Race give.
 func expected(name string, all []item) choice {
 	var want choice
-	i, ok := 0, true
+	var i int
+	var ok bool
 	switch name {
 	case "All":
 		if i, ok = firstOf(all, fails); !ok {

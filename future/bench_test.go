@@ -128,7 +128,7 @@ func BenchmarkMaps(b *testing.B) {
 	}
 }
 
-func each(ctx context.Context, limit int, ops []func(context.Context) (int, error)) {
+func each(ctx context.Context, ops []func(context.Context) (int, error)) {
 	var wg sync.WaitGroup
 	values := make([]int, len(ops))
 	for i, op := range ops {
@@ -152,7 +152,7 @@ func BenchmarkRunAll(b *testing.B) {
 	trivial := repeated(10_000, one)
 	sleeping := repeated(10_000, func(context.Context) (int, error) { time.Sleep(time.Millisecond); return 1, nil })
 	for _, c := range []benchmark{
-		{"trivial", "goroutine", func() { each(ctx, -1, trivial) }, func() { _, _ = future.RunAll(ctx, future.NoLimit, trivial...) }},
+		{"trivial", "goroutine", func() { each(ctx, trivial) }, func() { _, _ = future.RunAll(ctx, future.NoLimit, trivial...) }},
 		{"trivial, limit 64", "errgroup", func() { group(ctx, 64, trivial) }, func() { _, _ = future.RunAll(ctx, 64, trivial...) }},
 		{"block 1ms", "errgroup", func() { group(ctx, -1, sleeping) }, func() { _, _ = future.RunAll(ctx, future.NoLimit, sleeping...) }},
 	} {
@@ -172,7 +172,7 @@ func BenchmarkPending(b *testing.B) {
 					ctx, cancel := context.WithCancel(context.Background())
 					before := heapAlloc()
 					began := time.Now()
-					wait := func() {}
+					var wait func()
 					if of == "hand" {
 						wait = pendByHand(ctx, n)
 					} else {

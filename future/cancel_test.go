@@ -97,7 +97,7 @@ func TestCancellationAtEveryMoment(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						for i := range 50 {
 							ctx, stop := ending(at, i%4)
-							playCell(t, cell{at, how == "attempt timeout", i%3 == 0, i%5 > 1, drivers[[]string{"Do", "Retry"}[i%2]]}, ctx)
+							playCell(ctx, t, cell{at, how == "attempt timeout", i%3 == 0, i%5 > 1, drivers[[]string{"Do", "Retry"}[i%2]]})
 							stop()
 						}
 					})
@@ -116,7 +116,7 @@ type cell struct {
 	drive    func(context.Context, retry.Policy, func(context.Context) (int, error)) (int, error)
 }
 
-func playCell(t *testing.T, c cell, ctx context.Context) {
+func playCell(ctx context.Context, t *testing.T, c cell) {
 	w := &witness{Context: ctx}
 	began := time.Now()
 	finished, calls := 0, 0

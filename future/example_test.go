@@ -427,9 +427,8 @@ func ExampleMemo_Get() {
 
 func ExamplePanicError() {
 	f := future.Go(context.Background(), func(context.Context) (int, error) {
-		var prices map[string]int
-		prices["tea"] = 3
-		return 1, nil
+		var prices []int
+		return prices[0], nil
 	})
 	_, err := f.Await(context.Background())
 	var p *future.PanicError
@@ -437,7 +436,7 @@ func ExamplePanicError() {
 	var r runtime.Error
 	fmt.Println(errors.As(err, &r))
 	// Output:
-	// true assignment to entry in nil map true
+	// true runtime error: index out of range [0] with length 0 true
 	// true
 }
 

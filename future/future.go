@@ -189,7 +189,7 @@ func (s *state) channel() chan struct{} {
 func (f *Future[T]) Done() <-chan struct{} { return f.channel() }
 
 // Result returns the result if there is one, and reports whether.
-func (f *Future[T]) Result() (v T, err error, ok bool) { //nolint:revive // the error is not the last result: ok is about both
+func (f *Future[T]) Result() (v T, err error, ok bool) {
 	if !f.isSettled() {
 		f.mu.Lock()
 		defer f.mu.Unlock()

@@ -28,7 +28,7 @@ type try struct {
 }
 
 // hedge plays the tries in virtual time: the last repeats. It returns when each began.
-func hedge(ctx context.Context, h future.HedgePolicy, tries ...try) (began []time.Duration, v int, err error, took time.Duration) { //nolint:revive // the time comes last
+func hedge(ctx context.Context, h future.HedgePolicy, tries ...try) (began []time.Duration, v int, err error, took time.Duration) { //nolint:staticcheck // the time comes last
 	start := time.Now()
 	var mu sync.Mutex
 	v, err = future.Hedge(ctx, h, func(ctx context.Context) (int, error) {
@@ -152,7 +152,7 @@ func TestHedgeAgainstAModel(t *testing.T) {
 }
 
 // modelHedge says what Hedge is to do, with a number for a clock.
-func modelHedge(delay time.Duration, tries []try) (began []time.Duration, v int, err error, took time.Duration) { //nolint:revive // as hedge
+func modelHedge(delay time.Duration, tries []try) (began []time.Duration, v int, err error, took time.Duration) { //nolint:staticcheck // as hedge
 	const never = time.Duration(math.MaxInt64)
 	ends := map[int]time.Duration{0: tries[0].takes}
 	began, due := []time.Duration{0}, delay

@@ -136,9 +136,9 @@ func TestRetryRefusesAnEagerResult(t *testing.T) {
 		return nil, nil
 	}).Await(t.Context())
 	assert.Equal(t, retry.ErrEagerResult, err)
-	_, err = future.Retry(t.Context(), retry.New(), func(context.Context) (future.Promise[int], error) { //nolint:govet // refused
+	_, err = future.Retry(t.Context(), retry.New(), func(context.Context) (future.Promise[int], error) {
 		t.Error("called")
-		return future.Promise[int]{}, nil //nolint:govet // refused
+		return future.Promise[int]{}, nil
 	}).Await(t.Context())
 	assert.Equal(t, retry.ErrEagerResult, err)
 }

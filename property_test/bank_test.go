@@ -525,7 +525,7 @@ var bank = map[string]func(*testing.T){
 	},
 	"B106 redis/rueidis#1014": func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			memo := future.NewMemo(func(context.Context) (int, error) { time.Sleep(1); return 0, errBusy })
+			memo := future.NewMemo(func(context.Context) (int, error) { time.Sleep(time.Second); return 0, errBusy })
 			for _, r := range future.AllSettled(t.Context(), future.Go(t.Context(), memo.Get), future.Go(t.Context(), memo.Get)) {
 				assert.Equal(t, errBusy, r.Err)
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/dacapo-go/dacapo/backoff"
+	"github.com/dacapo-go/dacapo/future"
 	"github.com/dacapo-go/dacapo/retry"
 )
 
@@ -58,35 +59,77 @@ func TestReadmeFirst(t *testing.T) {
 	})
 }
 
-type Job struct{}
-
-func (*Job) EagerResult() {}
-
-func Start(context.Context, func(context.Context) (string, error)) *Job { return new(Job) }
-
-func Example_readmeLaw() {
-	ctx, policy, calls := context.Background(), retry.New().Backoff(backoff.Strategy{}), 0
-	work := func(context.Context) (string, error) {
+// twice returns work that fails twice.
+func twice() func(context.Context) (string, error) {
+	calls := 0
+	return func(context.Context) (string, error) {
 		if calls++; calls < 3 {
 			return "", errBusy
 		}
 		return "done", nil
 	}
+}
+
+func Example_readmeLaw() {
+	ctx, policy, work := context.Background(), retry.New().Backoff(backoff.Strategy{}), twice()
 	func() {
-		_, err := retry.Do(ctx, policy, func(ctx context.Context) (*Job, error) {
-			return Start(ctx, work), nil // has begun; fails later
+		_, err := retry.Do(ctx, policy, func(ctx context.Context) (*future.Future[string], error) {
+			return future.Go(ctx, work), nil // has begun; fails later
 		})
 		fmt.Println(errors.Is(err, retry.ErrEagerResult))
 	}()
-	v, err := retry.Do(ctx, policy, func(ctx context.Context) (string, error) {
-		return work(ctx) // runs again when it fails
-	})
+	f := future.Retry(ctx, policy, work) // runs again when it fails
+	v, err := f.Await(ctx)
 	fmt.Println(v, err)
-	fmt.Println(calls, "calls")
 	// Output:
 	// true
 	// done <nil>
-	// 3 calls
+}
+
+func Example_readmeStale() {
+	ctx, work := context.Background(), twice()
+	var reason retry.Reason
+	calls := 0
+	policy := retry.New().Backoff(backoff.Strategy{}).Events(func(_ context.Context, e retry.Event) { calls, reason = e.Call, e.Reason })
+	func() {
+		started := future.Go(ctx, work)
+		_, err := retry.Do(ctx, policy, func(ctx context.Context) (string, error) {
+			return started.Await(ctx) // fails as before
+		})
+		fmt.Println(err, reason)
+	}()
+	fmt.Println(calls, "calls")
+	v, err := retry.Do(ctx, policy, func(ctx context.Context) (string, error) {
+		return future.Go(ctx, work).Await(ctx) // or work(ctx)
+	})
+	fmt.Println(v, err)
+	// Output:
+	// busy stale future
+	// 2 calls
+	// done <nil>
+}
+
+func printOrders(ctx context.Context, fetchUser func(context.Context) (User, error), count func(context.Context) (int, error)) error {
+	user := future.Go(ctx, fetchUser)                    // both run now
+	orders := future.Retry(ctx, retry.Standard(), count) // with retries inside
+	name := future.Map(user, func(u User) (string, error) { return u.Name, nil })
+	n, err := orders.Await(ctx)
+	if err != nil {
+		return err
+	}
+	who, err := name.Await(ctx)
+	fmt.Println(who, n, err)
+	return nil
+}
+
+func Example_readmeFutures() {
+	err := printOrders(context.Background(),
+		func(context.Context) (User, error) { return User{"Clara"}, nil },
+		func(context.Context) (int, error) { return 3, nil })
+	fmt.Println(err)
+	// Output:
+	// Clara 3 <nil>
+	// <nil>
 }
 
 func Example_readmeWaits() {

@@ -25,8 +25,8 @@ var errUnset = errors.New("retry: the error of a loop over Attempts was read bef
 // After a round, a nil *err ends the loop, and an error is decided on as in Do:
 // the next round follows after the wait, or the loop ends. At its end *err is
 // exactly what Do would have returned, also where no round was made. The loop
-// gives each round its context, which is ctx unless AttemptTimeout or AttemptInfo
-// asks for one of its own (it ends with the round), and the number of the call.
+// gives each round its context, as Do gives it to op (one of AttemptTimeout ends with
+// the round), and the number of the call.
 //
 // The body has to set *err in every round, to nil on success, and not to read it
 // before: it holds a mark until then ([AttemptFrom] knows the error of the round

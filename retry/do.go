@@ -21,8 +21,9 @@ import (
 // the first call, p has a fault or T is [Eager], op is not called.
 //
 // Do runs op, hooks and predicates on the caller's goroutine; a panic in them, or
-// runtime.Goexit, passes through. The context op gets is ctx, unless
-// AttemptTimeout gives each call its own. Do is safe for concurrent use. It
+// runtime.Goexit, passes through. The context op gets is ctx, unless AttemptTimeout
+// or AttemptInfo gives each call its own, or the call before awaited the failure of a
+// future: the context then tells futures how old the call is. Do is safe for concurrent use. It
 // panics if ctx or op is nil.
 func Do[T any](ctx context.Context, p Policy, op func(context.Context) (T, error)) (T, error) {
 	check(ctx, "retry.Do", op == nil)

@@ -9,7 +9,9 @@
 // Work that has run is done; work that can run again can be retried. What is
 // retried here is a function, never its result: a result that stands for work
 // already begun, such as a future, is refused before the first call (see
-// [Eager]).
+// [Eager]), and a run whose function awaits a future that had failed before ends
+// ([StaleFuture]). To start a function now, with retries, and wait later, use Retry of
+// package future.
 //
 // # Which one
 //
@@ -33,7 +35,8 @@
 // was given and does not match it, or a [Policy.If] says no. Matchers are [Is],
 // [As] and [Match]; they look at everything that an error wraps or joins. A
 // context.Canceled from the operation is an ordinary error while the run's own
-// context lives. A panic is not an error: it passes through.
+// context lives. A panic is not an error: it passes through. An error of one's own is
+// permanent with a method Permanent() bool.
 //
 // # What the caller gets
 //

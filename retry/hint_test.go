@@ -187,3 +187,23 @@ func sum(a, b time.Duration) time.Duration {
 	}
 	return a + b
 }
+
+// lastingError says itself that no retry can help, or that one can.
+type lastingError struct{ lasts bool }
+
+func (e *lastingError) Error() string   { return "lasting" }
+func (e *lastingError) Permanent() bool { return e.lasts }
+
+func TestAnErrorTypeCanBePermanent(t *testing.T) {
+	var none *lastingError
+	for err, want := range map[error]retry.Reason{
+		&lastingError{true}:  retry.NotRetryable,
+		&lastingError{false}: 0,
+		none:                 0, // not asked
+		fmt.Errorf("wrapped: %w", &lastingError{true}): retry.NotRetryable,
+		errors.Join(errBoom, &lastingError{true}):      retry.NotRetryable,
+		errors.Join(errBoom, &lastingError{false}):     0,
+	} {
+		assert.Equal(t, want, retry.New().Next(retry.Failure{Err: err}).Reason)
+	}
+}

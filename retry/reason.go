@@ -6,14 +6,14 @@ import "fmt"
 type Reason uint8
 
 // The reasons. [Policy.Next] says in which order they are tested after a call;
-// the last three are not its own. StaleFuture, Throttled and Partial are for
-// packages that are to come; nothing gives them yet.
+// the last three are not its own. Throttled and Partial are for packages that are
+// to come; nothing gives them yet.
 const (
 	_                   Reason = iota
 	Succeeded                  // the operation returned a nil error
 	Refused                    // no call was made: the policy has a fault, or the result is eager
 	Cancelled                  // the context ended, before a call, during one or in a wait
-	StaleFuture                // the operation awaits a future that had failed before: it cannot run again
+	StaleFuture                // the call failed with what a future had failed with before it: see package future
 	NotRetryable               // a Permanent error, or one that On, Except or If does not let through
 	TimeSpent                  // MaxElapsed had passed when the call ended
 	Exhausted                  // MaxRetries were made

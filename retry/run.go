@@ -93,7 +93,7 @@ func (r *run) again(ctx context.Context, p *Policy, a *alarm, err *error) bool {
 		r.wait = w.wait
 		return true
 	}
-	if !(r.last.still && w.wait == 0) {
+	if !r.last.still || w.wait != 0 {
 		if !a.wait(ctx, w.wait) {
 			*err = r.finish(ctx, p, Cancelled, *err)
 			return false

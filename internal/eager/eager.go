@@ -99,7 +99,7 @@ func Mark(ctx context.Context, failed uint64, err error) error {
 
 // Strip returns err without the marks around it, and the epoch of the failure: now,
 // if none says otherwise.
-func Strip(err error) (own error, epoch uint64) {
+func Strip(err error) (own error, epoch uint64) { //nolint:staticcheck // the error is no failure of Strip
 	epoch = Now()
 	for {
 		m, ok := err.(*mark)
@@ -116,7 +116,7 @@ func Strip(err error) (own error, epoch uint64) {
 // Find looks for the mark of an attempt on the one chain of err: what is joined is
 // undecided. It returns the epoch of the failure, or 0, and err without the mark
 // where that is outermost.
-func Find(err error, attempt uint64) (own error, failed uint64) {
+func Find(err error, attempt uint64) (own error, failed uint64) { //nolint:staticcheck // nor of Find
 	m := find(err, func(m *mark) bool { return m.attempt == attempt })
 	switch {
 	case m == nil:

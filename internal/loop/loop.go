@@ -32,8 +32,8 @@ var (
 	// Driver is set by package retry.
 	Driver Stepper
 
-	// Inspect, too: it returns err without the marks around it, and whether one in it
-	// says that no other try can help.
+	// Inspect is set, too: it returns err without the marks around it, and whether one
+	// in it says that no other try can help.
 	Inspect func(err error) (own error, permanent bool)
 )
 
