@@ -66,7 +66,7 @@ func (r *run) context(ctx context.Context, p *Policy) context.Context {
 	}
 	left := p.maxRetries()
 	if left != Unlimited {
-		left -= r.calls - 1
+		left -= r.last.Retries
 	}
 	r.info.mu.Lock()
 	defer r.info.mu.Unlock()

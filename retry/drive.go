@@ -43,7 +43,7 @@ func prepare(ctx context.Context, p *Policy, s *loop.State) context.Context {
 	ctx = r.young(r.context(ctx, p))
 	r.save(s)
 	if p.has(setAttemptTimeout) {
-		ctx, moreOf(s).Cancel = context.WithTimeoutCause(ctx, p.more.attemptTimeout, ErrAttemptTimeout)
+		ctx, s.Extra().Cancel = context.WithTimeoutCause(ctx, p.more.attemptTimeout, ErrAttemptTimeout)
 	}
 	return ctx
 }
@@ -57,6 +57,14 @@ func (*driver) Return(ctx context.Context, policy any, s *loop.State, err error)
 	}
 	r.save(s)
 	return r.wait, true, nil
+}
+
+func (*driver) Leave(ctx context.Context, policy any, s *loop.State, err error) error {
+	p := policy.(*Policy)
+	var r run
+	r.load(s)
+	r.leave(ctx, p, &err, true)
+	return err
 }
 
 func (*driver) Wake(ctx context.Context, policy any, s *loop.State, err error) error {
@@ -73,7 +81,7 @@ func (*driver) Wake(ctx context.Context, policy any, s *loop.State, err error) e
 
 // load takes up a run where it stands.
 func (r *run) load(s *loop.State) {
-	r.calls, r.last.Prev, r.awaited = s.Calls, s.Prev, s.Awaited
+	r.calls, r.last.Retries, r.last.Prev, r.awaited = s.Calls, max(s.Calls-1, 0), s.Prev, s.Awaited
 	if s.Rest == nil {
 		return
 	}
@@ -83,6 +91,8 @@ func (r *run) load(s *loop.State) {
 	if more := s.Rest.More; more != nil {
 		r.last.began, r.suspect, r.epoch = more.Began, more.Suspect, more.Epoch
 		r.info, _ = more.Info.(*attemptContext)
+		r.last.Retries -= more.Base
+		r.extra = more
 	}
 }
 
@@ -90,30 +100,17 @@ func (r *run) load(s *loop.State) {
 func (r *run) save(s *loop.State) {
 	s.Calls, s.Prev, s.Awaited = r.calls, r.last.Prev, r.awaited
 	if n := min(r.earlier.overcome, len(r.earlier.errs)); n > 0 {
-		rest := restOf(s)
-		rest.Earlier = append(rest.Earlier[:0], r.earlier.errs[:n]...)
+		if s.Rest == nil {
+			s.Rest = new(loop.Rest)
+		}
+		s.Rest.Earlier = append(s.Rest.Earlier[:0], r.earlier.errs[:n]...)
 	}
 	had := s.Rest != nil && s.Rest.More != nil
 	if had || r.info != nil || r.suspect || r.epoch != 0 || !r.last.began.IsZero() {
-		more := moreOf(s)
+		more := s.Extra()
 		more.Began, more.Suspect, more.Epoch = r.last.began, r.suspect, r.epoch
 		if r.info != nil {
 			more.Info = r.info
 		}
 	}
-}
-
-func restOf(s *loop.State) *loop.Rest {
-	if s.Rest == nil {
-		s.Rest = new(loop.Rest)
-	}
-	return s.Rest
-}
-
-func moreOf(s *loop.State) *loop.More {
-	rest := restOf(s)
-	if rest.More == nil {
-		rest.More = new(loop.More)
-	}
-	return rest.More
 }

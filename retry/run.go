@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dacapo-go/dacapo/internal/eager"
+	"github.com/dacapo-go/dacapo/internal/loop"
 )
 
 // run is where one run stands. It is the loop that all drivers share; they
@@ -20,6 +21,8 @@ type run struct {
 	suspect bool   // some were during the call: the next could meet a stale future
 	epoch   uint64 // of the call, if it could; then of the failure that it met; else 0
 	wait    time.Duration
+
+	extra *loop.More // of a driver; nil: none
 }
 
 // earlier holds the errors that were overcome: the first two and the last two.
@@ -79,19 +82,22 @@ func (r *run) again(ctx context.Context, p *Policy, a *alarm, err *error) bool {
 	if p.more != nil && *err != nil {
 		r.tell(ctx, p, Failed, *err, pause{})
 	}
-	r.last.Err, r.last.Retries, r.last.Ended = *err, r.calls-1, ctx.Err() != nil
+	r.last.Err, r.last.Ended = *err, ctx.Err() != nil
 	w, reason := p.decide(ctx, &r.last)
 	r.last.Prev = w.drawn
 	if reason != 0 {
 		*err = r.finish(ctx, p, reason, *err)
 		return false
 	}
-	if p.more != nil {
-		r.tell(ctx, p, Scheduled, *err, w)
-	}
-	if a == nil {
-		r.wait = w.wait
-		return true
+	if p.more != nil || a == nil {
+		if reason = r.announce(ctx, p, w, *err); reason != 0 {
+			*err = r.finish(ctx, p, reason, *err)
+			return false
+		}
+		if a == nil {
+			r.wait = w.wait
+			return true
+		}
 	}
 	if !r.last.still || w.wait != 0 {
 		if !a.wait(ctx, w.wait) {
@@ -102,6 +108,19 @@ func (r *run) again(ctx context.Context, p *Policy, a *alarm, err *error) bool {
 	}
 	r.advance(*err)
 	return true
+}
+
+// announce asks who may turn a retry into a stop, and tells of the retry that follows.
+func (r *run) announce(ctx context.Context, p *Policy, w pause, err error) Reason {
+	if r.extra != nil && r.extra.Veto != nil {
+		if reason := Reason(r.extra.Veto()); reason != 0 {
+			return reason
+		}
+	}
+	if p.more != nil {
+		r.tell(ctx, p, Scheduled, err, w)
+	}
+	return 0
 }
 
 // look is called where the call could have met a stale future, or the next could: some
@@ -126,6 +145,7 @@ func (r *run) advance(err error) {
 	if r.calls < math.MaxInt {
 		r.earlier.add(err)
 		r.calls++
+		r.last.Retries++
 	}
 	if r.suspect {
 		r.suspect, r.epoch = false, eager.Open()

@@ -23,6 +23,9 @@ type Stepper interface {
 	// wait, or the run's end with end.
 	Return(ctx context.Context, policy any, s *State, err error) (wait time.Duration, again bool, end error)
 
+	// Leave ends a run whose consumer wants no more, when its call returned err.
+	Leave(ctx context.Context, policy any, s *State, err error) (end error)
+
 	// Wake is called after the wait that followed err. An error is the run's end:
 	// its context has ended.
 	Wake(ctx context.Context, policy any, s *State, err error) (end error)
@@ -46,6 +49,17 @@ type State struct {
 	Rest    *Rest         // nil where there is nothing in it
 }
 
+// Extra returns the part of the state that few runs have.
+func (s *State) Extra() *More {
+	if s.Rest == nil {
+		s.Rest = new(Rest)
+	}
+	if s.Rest.More == nil {
+		s.Rest.More = new(More)
+	}
+	return s.Rest.More
+}
+
 // End ends the context of a call, if it is to end.
 func (s *State) End() {
 	if s.Rest != nil && s.Rest.More != nil && s.Rest.More.Cancel != nil {
@@ -67,4 +81,7 @@ type More struct {
 	Cancel  context.CancelFunc
 	Suspect bool   // the next call may meet a stale future
 	Epoch   uint64 // of the call, if it may
+
+	Base int          // calls that no longer count as retries: those before a reset
+	Veto func() uint8 // asked before a retry: the retry.Reason for which there is none; nil: not asked
 }
