@@ -22,10 +22,12 @@ var ErrNone = errors.New("future: nothing to choose from: want at least one")
 
 // All waits for all futures and returns their values, in the order in which they
 // are given; or the first error in time, as soon as there is one. (Of those that have
-// failed before the call, it is the first given.) Without futures it returns nil, nil.
+// failed before the call, it is the first in the list.) Without futures it returns nil, nil.
 //
-// Where ctx ends first, the error matches ctx.Err() and the cause of ctx. All cancels
-// nothing: what others started goes on. It panics if ctx or a future is nil.
+// Where ctx ends first, the error matches ctx.Err(), the cause of ctx and [ErrGaveUp]. The
+// error of a future that only repeats that ctx has ended comes within one that has the
+// cause, too. All cancels nothing: what others started goes on. It panics if ctx or a
+// future is nil.
 func All[T any](ctx context.Context, fs ...*Future[T]) ([]T, error) {
 	var values []T
 	for i := range settledOf(ctx, fs) {
@@ -63,9 +65,9 @@ func AllSettled[T any](ctx context.Context, fs ...*Future[T]) []Result[T] {
 }
 
 // Any waits for the first future that succeeds and returns its value. If all fail,
-// it returns the error of the last to fail; without futures, [ErrNone]. Where ctx
-// ends first, the error matches ctx.Err() and the cause of ctx. Any cancels nothing.
-// It panics if ctx or a future is nil.
+// it returns the error of the last to fail ([AllSettled] has them all); without futures,
+// [ErrNone]. The end of ctx is as in All. Any cancels nothing. It panics if ctx or a future
+// is nil.
 func Any[T any](ctx context.Context, fs ...*Future[T]) (T, error) {
 	var zero T
 	last, allMarked := ErrNone, true
@@ -83,9 +85,8 @@ func Any[T any](ctx context.Context, fs ...*Future[T]) (T, error) {
 }
 
 // Race waits for the first future that has a result, and returns that, value or
-// error; without futures, [ErrNone]. Where ctx ends first, the error matches
-// ctx.Err() and the cause of ctx. Race cancels nothing. It panics if ctx or a future
-// is nil.
+// error; without futures, [ErrNone]. The end of ctx is as in All. Race cancels nothing.
+// It panics if ctx or a future is nil.
 func Race[T any](ctx context.Context, fs ...*Future[T]) (T, error) {
 	for i := range settledOf(ctx, fs) {
 		v, err := fs[i].Await(ctx)
@@ -101,8 +102,8 @@ func Race[T any](ctx context.Context, fs ...*Future[T]) (T, error) {
 // Completed returns the futures' indices and results in the order of completion,
 // those that are there already first. Where ctx ends, the futures that are still
 // running follow in their order, each with the error of [Future.Await]. Every future
-// comes once. Leaving the loop cancels nothing. Completed may be ranged over many
-// times; it panics if ctx or a future is nil.
+// comes once. Leaving the loop cancels nothing. The loop can be made many times, with the
+// same ctx. Completed panics, at the call, if ctx or a future is nil.
 func Completed[T any](ctx context.Context, fs ...*Future[T]) iter.Seq2[int, Result[T]] {
 	settled := settledOf(ctx, fs)
 	return func(yield func(int, Result[T]) bool) {

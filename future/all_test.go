@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dacapo-go/dacapo/future"
+	"github.com/dacapo-go/dacapo/retry"
 )
 
 // An item is one future or function among several: when it ends, and how.
@@ -331,6 +332,32 @@ func TestBadArgumentsAreNamed(t *testing.T) {
 	assert.EqualError(t, err, "future: the delay of HedgeAfter is -1ns: want 0 or more\nfuture: MaxHedges is -2: want 0 or more")
 }
 
+func TestFuturesSayWhatTheyAre(t *testing.T) {
+	p, f := future.New[int]()
+	assert.Equal(t, "future(running)", fmt.Sprint(f))
+	p.Resolve(7)
+	assert.Equal(t, "future(7)", fmt.Sprint(f))
+	assert.Equal(t, "future(failed: boom)", future.Failed[int](errBoom).String())
+	assert.Equal(t, "no hedges", future.HedgePolicy{}.String())
+	assert.Equal(t, "2 after 20ms each", future.HedgeAfter(20*time.Millisecond).MaxHedges(2).String())
+}
+
+// Who gave up is told from work that failed like that.
+func TestGivingUpIsToldFromAFailure(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, f := future.New[int]()
+	_, err := f.Await(ctx)
+	assert.ErrorIs(t, err, future.ErrGaveUp)
+	_, err = future.NewMemo(one).Get(ctx)
+	assert.ErrorIs(t, err, future.ErrGaveUp)
+	_, err = future.Failed[int](context.Canceled).Await(ctx)
+	assert.NotErrorIs(t, err, future.ErrGaveUp)
+	_, err = future.RunAll(ctx, 1, one)
+	assert.NotErrorIs(t, err, future.ErrGaveUp)
+	assert.ErrorIs(t, err, context.Canceled)
+}
+
 func TestZeroAndNilValuesSayWhatToDo(t *testing.T) {
 	const zero = "future: a zero Future stands for no work: make one with future.Go, future.New or future.Value"
 	for _, ctx := range []context.Context{context.Background(), t.Context()} {
@@ -350,6 +377,29 @@ func TestZeroAndNilValuesSayWhatToDo(t *testing.T) {
 
 	_, err = future.Failed[int](nil).Await(t.Context())
 	assert.EqualError(t, err, "future: Failed(nil): want an error, or future.Value for a success")
+	_, err = new(future.Memo[int]).Get(t.Context())
+	assert.EqualError(t, err, "future: a zero Memo has no function: make one with future.NewMemo")
+	_, err = future.NewMemo(func(context.Context) (*future.Future[int], error) { t.Error("called"); return nil, nil }).Get(t.Context())
+	assert.Equal(t, retry.ErrEagerResult, err)
+	_, err = future.Hedge(t.Context(), future.HedgePolicy{}, func(context.Context) (*future.Future[int], error) { t.Error("called"); return nil, nil }).Await(t.Context())
+	assert.Equal(t, retry.ErrEagerResult, err)
+	g := future.NewGroup[int](t.Context())
+	_, err = g.Wait()
+	assert.NoError(t, err)
+	g.Go(func(context.Context) (int, error) { t.Error("called"); return 0, nil })
+	_, err = g.Wait()
+	assert.EqualError(t, err, "future.Group: Go after Wait: a Group serves for one Wait, make another")
+	var own *future.Future[int]
+	waiting, source := future.New[int]()
+	own = future.FlatMap(source, func(int) *future.Future[int] { return own })
+	waiting.Resolve(1)
+	_, err = own.Await(t.Context())
+	assert.ErrorContains(t, err, "which would wait for itself")
+	memo := new(*future.Memo[int])
+	*memo = future.NewMemo(func(ctx context.Context) (int, error) { return (*memo).Get(ctx) })
+	_, err = (*memo).Get(t.Context())
+	assert.ErrorContains(t, err, "it would wait for itself")
+
 	q, f := future.New[int]()
 	assert.True(t, q.Reject(nil))
 	_, err = f.Await(t.Context())

@@ -8,8 +8,10 @@ import "errors"
 // fn runs on the goroutine that settles f; if f has its result already, on the
 // caller's, before Map returns. It must not block. Where it panics, the error is a
 // [*PanicError]; where it calls runtime.Goexit it is [ErrGoexit], and that goroutine
-// ends. Map starts nothing and cancels nothing. It panics if f or fn is nil.
+// ends. Await of f does not wait for fn. Map starts nothing and cancels nothing. It
+// panics if f or fn is nil.
 func Map[T, U any](f *Future[T], fn func(T) (U, error)) *Future[U] {
+	check(f != nil, "future.Map: nil future: want one, as future.Go returns it")
 	check(fn != nil, "future.Map: nil fn: want a function")
 	m := &mapped[T, U]{from: f, fn: fn}
 	m.begin()
@@ -53,12 +55,13 @@ func (f *Future[T]) pass(w *work, v T, from *state) {
 }
 
 // FlatMap returns the future of the future that fn makes of f's value: it has that
-// one's result. If f fails, so does it, with the same error, and fn is not called.
-// A nil future from fn is an error, and so is FlatMap's own.
+// one's result. If f fails, so does it, with the same error, and fn is not called. Where
+// fn returns nil, or the very future that FlatMap returned, it fails and says so.
 //
 // fn runs as Map's does. FlatMap starts nothing and cancels nothing; what fn starts
 // is fn's to cancel. FlatMap panics if f or fn is nil.
 func FlatMap[T, U any](f *Future[T], fn func(T) *Future[U]) *Future[U] {
+	check(f != nil, "future.FlatMap: nil future: want one, as future.Go returns it")
 	check(fn != nil, "future.FlatMap: nil fn: want a function")
 	m := &chained[T, U]{from: f, fn: fn}
 	m.begin()
@@ -107,11 +110,13 @@ func (m *arrived[T, U]) run(w *work) {
 }
 
 // Recover returns a future that has f's value if f succeeds, and what fn makes of
-// the error if it fails: another value, or another error. (A zero Future fails, too.)
+// the error if it fails: another value, or another error.
 //
-// fn runs as Map's does. What it returns is new: an error of it is not taken for f's.
+// fn runs as Map's does. An error that it returns is a new one, as old as fn's return: a
+// retry that awaits it is not stopped for StaleFuture, even if it is f's error again.
 // Recover starts nothing and cancels nothing. It panics if f or fn is nil.
 func Recover[T any](f *Future[T], fn func(error) (T, error)) *Future[T] {
+	check(f != nil, "future.Recover: nil future: want one, as future.Go returns it")
 	check(fn != nil, "future.Recover: nil fn: want a function")
 	m := &recovered[T]{from: f, fn: fn}
 	m.begin()

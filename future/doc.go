@@ -4,6 +4,7 @@
 //	user := future.Go(ctx, func(ctx context.Context) (User, error) { return client.User(ctx, id) })
 //	cart := future.Go(ctx, func(ctx context.Context) (Cart, error) { return client.Cart(ctx, id) })
 //	u, err := user.Await(ctx)
+//	c, cartErr := cart.Await(ctx)
 //
 // # The law
 //
@@ -40,6 +41,7 @@
 //
 // # Tests
 //
-// Everything works inside a testing/synctest bubble. No goroutine outlives its work,
-// whether or not anyone waits.
+// Everything works inside a testing/synctest bubble, for futures that are made, awaited
+// and settled in it. (A run that waits holds no goroutine: a bubble that ends before it is
+// not told.) No goroutine outlives the function it runs, whether or not anyone waits.
 package future

@@ -33,10 +33,17 @@ func (e *ended) Unwrap() []error {
 	return []error{e.err, e.cause, e.last}
 }
 
+// ErrGaveUp is matched by the error of who waited for a result until the context ended:
+// it tells that from a result that is such an error.
+var ErrGaveUp = errors.New("future: gave up waiting")
+
 // gaveUp is the error of a caller that ctx keeps from waiting any longer.
 func gaveUp(ctx context.Context) error {
 	return &ended{"gave up waiting", ctx.Err(), context.Cause(ctx), nil}
 }
+
+// Is matches ErrGaveUp.
+func (e *ended) Is(target error) bool { return target == ErrGaveUp && e.what == "gave up waiting" }
 
 // unechoed returns the error of work that others started: as it is, but where it
 // repeats that ctx has ended, within one that has ctx's cause, too.
@@ -55,8 +62,8 @@ func isEcho(ctx context.Context, err error) bool {
 // ended within one that has ctx's error and cause, too. Without an error the work was
 // kept from beginning.
 func cutShort(ctx context.Context, err error) error {
-	if ctx.Err() == nil {
-		return err
+	if ctx.Err() == nil || errors.Is(err, ctx.Err()) && errors.Is(err, context.Cause(ctx)) && err != ctx.Err() {
+		return err // as an error of package retry has them
 	}
 	return &ended{"the context ended the work", ctx.Err(), context.Cause(ctx), err}
 }

@@ -3,6 +3,7 @@ package future
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -17,7 +18,7 @@ import (
 // [Recover] and [Hedge]. All methods are safe for concurrent use. The zero Future
 // stands for no work: its result is an error that says so.
 //
-// A Future is [github.com/dacapo-go/dacapo/retry.Eager]: retry.Do refuses a
+// A Future implements [github.com/dacapo-go/dacapo/retry.Eager]: retry.Do refuses a
 // function that returns one.
 type Future[T any] struct {
 	state
@@ -69,7 +70,7 @@ func Value[T any](v T) *Future[T] {
 	return f
 }
 
-// Failed returns a future that has failed with err. With nil its error is one that
+// Failed returns a future that has failed with err. Failed(nil) fails with an error that
 // says to use [Value].
 func Failed[T any](err error) *Future[T] {
 	f := new(Future[T])
@@ -130,15 +131,16 @@ func (f *Future[T]) fail(w *work, err error) bool {
 }
 
 // Await waits for the result and returns it, value and error as the work returned
-// them. Where ctx ends first, Await gives up: its error matches ctx.Err() and the
-// cause of ctx, and the work goes on. A result that is there is returned whether or
-// not ctx has ended. Await panics if ctx is nil.
+// them. Where ctx ends first, Await gives up: its error matches ctx.Err(), the cause of
+// ctx and [ErrGaveUp], and the work goes on. A result that is there is returned whether
+// or not ctx has ended. To see how work ends whose own context is ctx, wait with another,
+// or the two race. Await panics if ctx is nil.
 //
-// An attempt of package retry that awaits, with its own context, what had failed
-// before it began, and fails with that, ends the run with reason retry.StaleFuture if
-// the attempt before had awaited a failure, too: another attempt could only meet it
-// again. (In such an attempt the error is within a mark: errors.Is and errors.As look
-// through it, == and type assertions do not. The run takes it off.)
+// In a function that package retry runs, await with the context it is given. A run whose
+// function fails, for the second time, with the failure of a future that is older than the
+// call ends with reason retry.StaleFuture: the next call could only meet it again. There
+// the error is within a wrapper, which the run takes off: compare with errors.Is, not with
+// == or a type assertion.
 func (f *Future[T]) Await(ctx context.Context) (T, error) {
 	check(ctx != nil, "future.Future.Await: nil ctx: want a context, such as context.Background()")
 	if !f.isSettled() {
@@ -188,7 +190,7 @@ func (s *state) channel() chan struct{} {
 // Every call returns the same channel.
 func (f *Future[T]) Done() <-chan struct{} { return f.channel() }
 
-// Result returns the result if there is one, and reports whether.
+// Result returns the result; ok reports whether there is one.
 func (f *Future[T]) Result() (v T, err error, ok bool) {
 	if !f.isSettled() {
 		f.mu.Lock()
@@ -198,6 +200,18 @@ func (f *Future[T]) Result() (v T, err error, ok bool) {
 		}
 	}
 	return f.value, f.err, true
+}
+
+// String says what there is: the value, the error, or that the work is running.
+func (f *Future[T]) String() string {
+	switch v, err, ok := f.Result(); {
+	case !ok:
+		return "future(running)"
+	case err != nil:
+		return fmt.Sprintf("future(failed: %v)", err)
+	default:
+		return fmt.Sprintf("future(%v)", v)
+	}
 }
 
 // EagerResult marks the future for package retry, which does not retry a function
@@ -225,8 +239,8 @@ func New[T any]() (*Promise[T], *Future[T]) {
 // promise, and so on, is a recursion.
 func (p *Promise[T]) Resolve(v T) bool { return p.future.finish(nil, v, nil) }
 
-// Reject makes the future fail with err, as Resolve makes it succeed. With nil the
-// error is one that says to use Resolve.
+// Reject makes the future fail with err, as Resolve makes it succeed. Reject(nil) makes it
+// fail with an error that says to use Resolve.
 func (p *Promise[T]) Reject(err error) bool { return p.future.fail(nil, orElse(err, errRejectNil)) }
 
 // EagerResult marks the promise for package retry, as [Future.EagerResult] does.

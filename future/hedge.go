@@ -13,8 +13,8 @@ import (
 
 // A HedgePolicy says when [Hedge] tries a second time though the first try has not
 // ended. It is a small immutable value; refinements return a changed copy. It is
-// safe for concurrent use. The zero HedgePolicy never does: the work is tried once.
-// (Its delay is 0: start from [HedgeAfter].)
+// safe for concurrent use. The zero value makes one try; MaxHedges on it starts all tries
+// at once, so begin with [HedgeAfter].
 type HedgePolicy struct {
 	delay time.Duration
 	most  int
@@ -31,6 +31,14 @@ func HedgeAfter(d time.Duration) HedgePolicy { return HedgePolicy{d, 1} }
 func (h HedgePolicy) MaxHedges(n int) HedgePolicy {
 	h.most = n
 	return h
+}
+
+// String returns the policy in words.
+func (h HedgePolicy) String() string {
+	if h.most == 0 {
+		return "no hedges"
+	}
+	return fmt.Sprintf("%d after %v each", h.most, h.delay)
 }
 
 // Err returns every fault of the settings, joined, or nil.
@@ -53,10 +61,11 @@ func (h HedgePolicy) Err() error {
 // context of the others ends, with [ErrLost] as the cause, and the future settles when
 // they have ended. So a try that does not obey its context makes the result late.
 //
-// A try that fails before the next is due starts that at once. An error that is
-// permanent (see retry.Permanent) ends all. If all tries fail, the error is that of
-// the last to fail. Where ctx ends, no other try starts, and that error comes with
-// ctx.Err() and the cause of ctx. A panic is a permanent failure ([*PanicError]), and
+// If a try fails before the next is due, the next starts at once, without a wait: to go
+// on after that, with waits, put retry.Do around it. An error that is permanent (see
+// retry.Permanent) ends all, and comes without the mark. If all tries fail, the error is
+// that of the last to fail. Where ctx ends, no try starts any more, and the error matches
+// ctx.Err() and the cause of ctx, too. A panic is a permanent failure ([*PanicError]), and
 // so is runtime.Goexit ([ErrGoexit]).
 //
 // Each try runs on a goroutine of its own. With a fault in h the future has failed
@@ -121,14 +130,14 @@ func (h *hedging[T]) run() Result[T] {
 			}
 		case <-next:
 		}
-		if h.left > 0 && !h.decided && ctx.Err() == nil {
+		if h.left > 0 && !h.decided && h.ctx.Err() == nil { // the caller's: ctx may not have heard yet
 			h.left--
 			h.start(ctx)
 			due.Reset(h.delay)
 		}
 	}
 	if h.result.Err != nil && !h.decided {
-		h.result.Err = cutShort(h.ctx, eager.Choose(h.result.Err, h.allMarked))
+		h.result.Err = eager.Choose(h.result.Err, h.allMarked)
 	}
 	return h.result
 }
@@ -138,21 +147,24 @@ func (h *hedging[T]) start(ctx context.Context) {
 	h.running++
 	go guard(func() {
 		v, err := h.op(ctx)
-		own, permanent := loop.Inspect(err)
-		h.tries <- tried[T]{Result[T]{v, own}, permanent}
+		t := tried[T]{Result: Result[T]{Value: v}}
+		t.Err, t.permanent = loop.Inspect(err)
+		h.tries <- t
 	}, func(err error) { h.tries <- tried[T]{Result[T]{Err: err}, true} })
 }
 
 // took takes how a try ended, which can decide the whole.
 func (h *hedging[T]) took(r tried[T], cancel context.CancelCauseFunc) {
 	h.result, h.decided = r.Result, r.Err == nil || r.permanent
+	if r.Err != nil { // guarded, for it asks the user's error what it is
+		guard(func() { h.result.Err = cutShort(h.ctx, r.Err) }, func(err error) { h.result.Err = err })
+	}
 	switch {
 	case r.Err == nil:
 		cancel(ErrLost)
 	case r.permanent:
 		cause, _ := eager.Strip(r.Err)
 		cancel(cause)
-		h.result.Err = cutShort(h.ctx, r.Err)
 	default:
 		h.allMarked = h.allMarked && eager.IsMarked(r.Err)
 	}

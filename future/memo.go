@@ -7,15 +7,17 @@ import (
 	"sync/atomic"
 
 	"github.com/dacapo-go/dacapo/internal/eager"
+	"github.com/dacapo-go/dacapo/retry"
 )
 
 // A Memo runs a function when its value is first wanted, and keeps the value. All who
-// want it at the same time share one flight of the function: it never runs twice at
+// want it while the function runs share that run, its flight: it never runs twice at
 // once. A success is kept for ever, a failure is not: everyone who shared the flight
 // gets it, and the next to come tries again.
 //
-// Memos are made by [NewMemo]. The methods are safe for concurrent use. For retries,
-// let the function be a retry: failures are then kept from all who wait.
+// Memos are made by [NewMemo]; the zero Memo fails. The methods are safe for concurrent
+// use. To retry, call retry.Do in the function: those who wait then see only the last
+// failure. What is kept is never forgotten: for another value, make another Memo.
 type Memo[T any] struct {
 	op     func(context.Context) (T, error)
 	kept   atomic.Pointer[T]
@@ -31,9 +33,14 @@ type flight[T any] struct {
 	result  Result[T] // once landed
 }
 
-var errOwnMemo = errors.New("future: Memo.Get was called by the memo's own function: it would wait for itself")
+var (
+	errOwnMemo  = errors.New("future: Memo.Get was called by the memo's own function: it would wait for itself")
+	errZeroMemo = errors.New("future: a zero Memo has no function: make one with future.NewMemo")
+)
 
-// NewMemo returns a memo for the value of op. It panics if op is nil.
+// NewMemo returns a memo for the value of op. Where T is retry.Eager, Get returns
+// retry.ErrEagerResult: a future that fails later would be kept. NewMemo panics if op is
+// nil.
 func NewMemo[T any](op func(context.Context) (T, error)) *Memo[T] {
 	check(op != nil, "future.NewMemo: nil op: want a function")
 	return &Memo[T]{op: op}
@@ -42,11 +49,12 @@ func NewMemo[T any](op func(context.Context) (T, error)) *Memo[T] {
 // Get returns the value. It runs the function if that has not succeeded before, or
 // joins the run that is in flight.
 //
-// The context of the function has the values of the first caller's, and ends only
-// when the last who waits has left: with the cause of that one's context. Where ctx
-// ends, Get leaves: its error matches ctx.Err() and the cause of ctx. A value that is
-// there is returned whether or not ctx has ended. Who comes when all have left waits
-// for the end of that flight first; if it succeeds all the same, it has the value.
+// The context of the function has the values of the first caller's and no deadline. It
+// is cancelled when the last waiter leaves, with the cause of that waiter's context. Where
+// ctx ends, Get leaves: its error matches ctx.Err(), the cause of ctx and [ErrGaveUp]. A
+// value that is there is returned whether or not ctx has ended. A caller that comes after
+// the last has left waits for the end of that flight; if it succeeds all the same, it has
+// the value.
 //
 // Where the function panics, the error is a [*PanicError]; where it calls
 // runtime.Goexit, it is [ErrGoexit]. Called by the function itself, with its context,
@@ -60,7 +68,12 @@ func (m *Memo[T]) Get(ctx context.Context) (v T, err error) {
 		if ctx.Err() != nil {
 			return v, gaveUp(ctx)
 		}
-		if ctx.Value(m) != nil {
+		switch {
+		case m.op == nil:
+			return v, errZeroMemo
+		case eager.Is[T]():
+			return v, retry.ErrEagerResult
+		case ctx.Value(m) != nil:
 			return v, errOwnMemo
 		}
 		f, mine := m.join(ctx)

@@ -16,7 +16,7 @@ import (
 // A run that waits holds no goroutine: a timer starts the next call, on a goroutine
 // of its own. Where ctx ends in a wait, the run ends at once; where it ends during a
 // call, when op returns. The error is a [*retry.Error] that matches the last error,
-// ctx.Err() and the cause of ctx. As
+// ctx.Err() and the cause of ctx; await it with another context, to see it. As
 // with Do, no call is made where ctx has ended before, p has a fault, or T is
 // retry.Eager.
 //
@@ -24,7 +24,8 @@ import (
 // wait, one goroutine ends all waiting runs of that context in turn: their hooks, and
 // what was derived from their futures, must not hold it up. Where op, a hook or a
 // predicate panics, the run ends, and the error is a [*PanicError], whatever op had
-// returned; where one calls runtime.Goexit, it is [ErrGoexit].
+// returned; where one calls runtime.Goexit, it is [ErrGoexit]. Hooks hear no more of the
+// run then.
 //
 // Retry panics if ctx or op is nil.
 func Retry[T any](ctx context.Context, p retry.Policy, op func(context.Context) (T, error)) *Future[T] {

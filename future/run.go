@@ -24,15 +24,15 @@ var ErrLost = errors.New("future: other work was first")
 //
 // RunAll cancels what it started, and waits for it: at the first error it cancels the
 // context of the functions that are running, with that error as the cause, starts no
-// other and returns when all that it started have ended. Where ctx ends, it does the
-// same, and the error matches ctx.Err() and the cause of ctx as well as the first error
-// of a function. A panic is a failure ([*PanicError]), and so is runtime.Goexit
+// other and returns when all that it started have ended. Where ctx ends, it starts no
+// other either; if a function failed or was not started, the error matches ctx.Err() and
+// the cause of ctx, too. A panic is a failure ([*PanicError]), and so is runtime.Goexit
 // ([ErrGoexit]).
 //
 // The functions run on few goroutines, never on the caller's, and may wait for one
 // another: as long as the limit allows, another goroutine is ready to run the next
-// while one runs. limit is at least 1; [NoLimit] is none. RunAll panics if ctx or a
-// function is nil.
+// while one runs. limit is at least 1, or [NoLimit]: a smaller one is an error, and nothing
+// runs. RunAll panics if ctx or a function is nil.
 func RunAll[T any](ctx context.Context, limit int, ops ...func(context.Context) (T, error)) ([]T, error) {
 	if err := checkAll("future.RunAll", ctx, limit, ops); err != nil || len(ops) == 0 {
 		return nil, err
@@ -62,7 +62,8 @@ func RunAll[T any](ctx context.Context, limit int, ops ...func(context.Context) 
 //
 // RunAny cancels what it started, and waits for it: at the first success it cancels
 // the context of the functions that are running, with [ErrLost] as the cause, starts
-// no other and returns when all that it started have ended. The rest is as in RunAll.
+// no other and returns when all that it started have ended. An error that is permanent
+// for package retry, a panic too, is a failure like others. The rest is as in RunAll.
 func RunAny[T any](ctx context.Context, limit int, ops ...func(context.Context) (T, error)) (T, error) {
 	var d decision[T]
 	if err := checkAll("future.RunAny", ctx, limit, ops); err != nil || len(ops) == 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -107,6 +108,11 @@ var stopped = []stale{
 	}},
 }
 
+// olds had failed long ago, each in its own way.
+var olds = []*future.Future[int]{
+	future.Failed[int](errors.New("old 0")), future.Failed[int](errors.New("old 1")), future.Failed[int](errors.New("old 2")),
+}
+
 type wrapper struct{ error }
 
 func (w wrapper) Unwrap() error { return w.error }
@@ -164,6 +170,9 @@ var retriedOps = []stale{
 	}()},
 	{name: "awaited by a memoised function", op: func(ctx context.Context, _ int, old *future.Future[int]) (int, error) {
 		return future.NewMemo(old.Await).Get(ctx)
+	}},
+	{name: "another old future in each call", is: func(err error) bool { return strings.HasPrefix(err.Error(), "old ") }, op: func(ctx context.Context, n int, _ *future.Future[int]) (int, error) {
+		return olds[n%len(olds)].Await(ctx)
 	}},
 	{name: "gave up waiting", is: func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }, op: func(ctx context.Context, _ int, _ *future.Future[int]) (int, error) {
 		ctx, cancel := context.WithTimeout(ctx, time.Second)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,9 +28,14 @@ var (
 type User struct{ Name string }
 
 // users is a service that is busy twice.
-type users struct{ calls int }
+type users struct {
+	mu    sync.Mutex
+	calls int
+}
 
 func (u *users) User(context.Context, int) (User, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
 	if u.calls++; u.calls < 3 {
 		return User{}, errBusy
 	}
@@ -120,6 +126,20 @@ func printOrders(ctx context.Context, fetchUser func(context.Context) (User, err
 	who, err := name.Await(ctx)
 	fmt.Println(who, n, err)
 	return nil
+}
+
+func Example_readmeRunAll() {
+	ctx, client, ids := context.Background(), new(users), []int{1, 2, 3}
+	policy := retry.New().Backoff(backoff.Strategy{})
+	var ops []func(context.Context) (User, error)
+	for _, id := range ids {
+		ops = append(ops, func(ctx context.Context) (User, error) {
+			return retry.Do(ctx, policy, func(ctx context.Context) (User, error) { return client.User(ctx, id) })
+		})
+	}
+	users, err := future.RunAll(ctx, 8, ops...)
+	fmt.Println(users, err)
+	// Output: [{Clara} {Clara} {Clara}] <nil>
 }
 
 func Example_readmeFutures() {

@@ -11,4 +11,4 @@ type Eager interface{ EagerResult() }
 // ErrEagerResult is what [Do] returns, before any call, where its result type is
 // [Eager].
 var ErrEagerResult = errors.New("retry: the operation returns an eager result, such as a future: its work runs once and cannot be retried; " +
-	"write retry.Do around the function that does the work, and let it return the work's value, or start it with future.Retry")
+	"let the operation do the work and return its value (future.Retry starts it now, with retries)")

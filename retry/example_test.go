@@ -373,7 +373,7 @@ func ExampleEager() {
 func ExampleErrEagerResult() {
 	_, err := retry.Do(context.Background(), retry.New(), func(context.Context) (job, error) { return job{}, nil })
 	fmt.Println(err)
-	// Output: retry: the operation returns an eager result, such as a future: its work runs once and cannot be retried; write retry.Do around the function that does the work, and let it return the work's value, or start it with future.Retry
+	// Output: retry: the operation returns an eager result, such as a future: its work runs once and cannot be retried; let the operation do the work and return its value (future.Retry starts it now, with retries)
 }
 
 func ExampleReason() {

@@ -132,9 +132,9 @@ func (r *run) look(err *error) {
 	if r.epoch == 0 {
 		return
 	}
-	own, failed := eager.Find(*err, r.epoch)
+	own, failed := eager.Find(*err, r.last.Err, r.epoch)
 	if failed != 0 {
-		own, _ = eager.Find(unmarked(own), r.epoch)
+		own, _ = eager.Find(unmarked(own), r.last.Err, r.epoch)
 		r.last.Stale = true
 	}
 	*err, r.epoch = own, failed

@@ -114,9 +114,10 @@ func Strip(err error) (own error, epoch uint64) { //nolint:staticcheck // the er
 }
 
 // Find looks for the mark of an attempt on the one chain of err: what is joined is
-// undecided. It returns the epoch of the failure, or 0, and err without the mark
-// where that is outermost.
-func Find(err error, attempt uint64) (own error, failed uint64) { //nolint:staticcheck // nor of Find
+// undecided, and so is a failure that the attempt before, which failed with before, did
+// not have. It returns the epoch of the failure, or 0, and err without the mark where that
+// is outermost.
+func Find(err, before error, attempt uint64) (own error, failed uint64) { //nolint:staticcheck // nor of Find
 	m := find(err, func(m *mark) bool { return m.attempt == attempt })
 	switch {
 	case m == nil:
@@ -124,7 +125,7 @@ func Find(err error, attempt uint64) (own error, failed uint64) { //nolint:stati
 	case err == error(m):
 		err = m.error
 	}
-	if m.void.Load() {
+	if m.void.Load() || !errors.Is(before, m.error) {
 		return err, 0
 	}
 	return err, m.failed

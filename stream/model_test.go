@@ -1,0 +1,553 @@
+package stream_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/dacapo-go/dacapo/backoff"
+	"github.com/dacapo-go/dacapo/retry"
+	"github.com/dacapo-go/dacapo/stream"
+)
+
+var scripts = flag.Int("scripts", 100_000, "how many scripts the model is held against")
+
+var (
+	errBoom    = errors.New("boom")
+	errLasting = errors.New("lasting")
+	errCleanup = errors.New("clean-up")
+	errCause   = errors.New("the cause")
+)
+
+const ms = time.Millisecond
+
+// A script is a source, a consumer and a policy. Times are whole milliseconds, but for the
+// end of the context, which meets nothing else.
+type script struct {
+	mode     string
+	max      int  // Buffered
+	byKey    bool // SkipSeenBy
+	through  string
+	tries    []try // the last repeats
+	rude     int   // how often the source goes on after it was told to stop
+	dirty    bool  // the source's clean-up fails after it was told to stop
+	stopAt   int   // the element that the consumer takes last; 0: it takes all
+	stopBy   string
+	slow     time.Duration // the consumer's time for an element
+	retries  int
+	wait     time.Duration
+	cancelAt time.Duration
+	reset    reset
+	hooked   bool
+}
+
+// A try is one run of the source.
+type try struct {
+	items []int // what it gives; in Resume, how many it gives
+	takes time.Duration
+	obeys bool // it ends when its context does
+	ends  string
+}
+
+type reset struct {
+	by     string
+	n      int
+	d      time.Duration
+	total  int // -1: none
+	most   int // 0: none
+	within time.Duration
+}
+
+const never = time.Duration(1 << 60)
+
+func drawScript(t *rapid.T) script {
+	s := script{
+		mode:    rapid.SampledFrom([]string{"BeforeFirst", "Restart", "SkipSeen", "Buffered", "Resume"}).Draw(t, "mode"),
+		max:     rapid.IntRange(1, 5).Draw(t, "max"),
+		byKey:   rapid.Bool().Draw(t, "by key"),
+		through: rapid.SampledFrom([]string{"run", "All", "Take"}).Draw(t, "through"),
+		tries:   rapid.SliceOfN(rapid.Custom(drawTry), 1, 5).Draw(t, "tries"),
+		rude:    rapid.IntRange(0, 2).Draw(t, "rude"), dirty: rapid.Bool().Draw(t, "dirty"),
+		stopAt: max(rapid.IntRange(-4, 6).Draw(t, "stop at"), 0), stopBy: rapid.SampledFrom([]string{"break", "panic", "Goexit"}).Draw(t, "stop by"),
+		slow:    time.Duration(rapid.IntRange(0, 2).Draw(t, "slow")) * ms,
+		retries: rapid.SampledFrom([]int{0, 1, 2, 3, 8}).Draw(t, "retries"), wait: time.Duration(rapid.IntRange(0, 3).Draw(t, "wait")) * ms,
+		cancelAt: never,
+		reset:    drawReset(t),
+		hooked:   rapid.Bool().Draw(t, "hooked"),
+	}
+	if rapid.IntRange(0, 3).Draw(t, "cancelled") == 0 {
+		s.cancelAt = time.Duration(rapid.IntRange(0, 20).Draw(t, "at"))*ms + ms/2
+	}
+	if s.mode == "Buffered" && s.reset.by == "elements" || s.mode == "Resume" && s.reset.by == "never" {
+		s.reset.by = "time"
+	}
+	if s.through == "Take" {
+		s.stopBy = "break"
+	}
+	return s
+}
+
+func drawTry(t *rapid.T) try {
+	y := try{
+		items: slices.Clone([]int{0, 1, 2, 3, 4, 5}[:rapid.IntRange(0, 6).Draw(t, "items")]),
+		takes: time.Duration(rapid.IntRange(0, 2).Draw(t, "takes")) * ms, obeys: rapid.Bool().Draw(t, "obeys"),
+		ends: rapid.SampledFrom([]string{"well", "boom", "boom", "boom", "wrapped", "lasting", "panic", "Goexit"}).Draw(t, "ends"),
+	}
+	if len(y.items) > 0 && rapid.IntRange(0, 4).Draw(t, "another") == 0 {
+		y.items[rapid.IntRange(0, len(y.items)-1).Draw(t, "which")] += 100
+	}
+	return y
+}
+
+func drawReset(t *rapid.T) reset {
+	r := reset{by: rapid.SampledFrom([]string{"never", "never", "elements", "time", "progress"}).Draw(t, "reset"), total: -1}
+	r.n, r.d = rapid.IntRange(1, 3).Draw(t, "elements"), time.Duration(rapid.IntRange(1, 4).Draw(t, "healthy"))*ms
+	if r.by == "progress" {
+		r.by = "never" // which in Resume is progress
+	}
+	if rapid.Bool().Draw(t, "capped") || r.by != "never" {
+		r.total = rapid.IntRange(0, 6).Draw(t, "total")
+	}
+	if rapid.Bool().Draw(t, "rated") {
+		r.most, r.within = rapid.IntRange(1, 3).Draw(t, "most"), time.Duration(rapid.IntRange(1, 5).Draw(t, "within"))*ms
+	}
+	return r
+}
+
+func (s script) try(n int) try { return s.tries[min(n, len(s.tries)-1)] }
+
+func (s script) reset_() stream.Reset { //nolint:revive // reset is the field
+	var r stream.Reset
+	switch s.reset.by {
+	case "elements":
+		r = stream.ResetAfter(s.reset.n)
+	case "time":
+		r = stream.ResetHealthy(s.reset.d)
+	}
+	if s.reset.total >= 0 {
+		r = r.MaxTotal(s.reset.total)
+	}
+	if s.reset.most > 0 {
+		r = r.MaxWithin(s.reset.most, s.reset.within)
+	}
+	return r
+}
+
+// told is what is to come out of a script.
+type told struct {
+	delivered []int
+	runs      int
+	at        time.Duration
+	ends      string // "well", "panic", "Goexit" of the source, or of the "consumer"
+	err       error  // matches, and is, unless the context is in it
+	reason    retry.Reason
+}
+
+// A model plays a script with a number for a clock. It shares no code with the package.
+type model struct {
+	script
+	told
+	now     time.Duration
+	fresh   int
+	stopped bool
+	cursor  int
+	moved   bool
+	seen    []int
+	retried []time.Duration
+	since   int // retries since the last reset
+}
+
+// deliver gives the consumer an element, and reports whether it wants more.
+func (m *model) deliver(v int) bool {
+	m.delivered = append(m.delivered, v)
+	m.now += m.slow
+	if len(m.delivered) == m.stopAt {
+		m.stopped = true
+		return false
+	}
+	m.fresh++
+	return true
+}
+
+func (m *model) expect() told {
+	for {
+		if m.now > m.cancelAt { // before the call
+			return m.end(retry.Cancelled, m.err)
+		}
+		began := m.now
+		m.fresh, m.moved = 0, false
+		err, how := m.run(m.try(m.runs))
+		m.runs++
+		switch {
+		case how != "":
+			m.ends, m.at = how, m.now
+			return m.told
+		case m.stopped:
+			reason := retry.Succeeded
+			if err != nil {
+				reason = retry.Abandoned
+			}
+			return m.end(reason, err)
+		case err == nil:
+			return m.end(retry.Succeeded, nil)
+		}
+		if m.recovered(began) {
+			m.since = 0
+		}
+		if reason := m.judge(err); reason != 0 {
+			return m.end(reason, err)
+		}
+		m.retried = append(m.retried, m.now)
+		m.since++
+		if m.now += m.wait; m.now > m.cancelAt {
+			m.now = m.cancelAt
+			return m.end(retry.Cancelled, err)
+		}
+		m.err = err
+	}
+}
+
+func (m *model) end(reason retry.Reason, err error) told {
+	m.at, m.reason, m.err = m.now, reason, err
+	if m.ends == "" {
+		m.ends = "well"
+	}
+	return m.told
+}
+
+// run is one run of the source: its error, or how it did not return.
+func (m *model) run(y try) (error, string) { //nolint:revive // the error is what it returns
+	var buffer []int
+	skip := 0
+	for i, v := range y.items {
+		if m.mode == "Resume" {
+			v = m.cursor
+		}
+		if at := m.now + y.takes; y.obeys && m.cancelAt < at {
+			m.now = max(m.now, m.cancelAt)
+			return context.Canceled, ""
+		}
+		m.now += y.takes
+		told := true
+		switch {
+		case m.mode == "Buffered":
+			if len(buffer) == m.max {
+				return retry.Permanent(stream.ErrBuffer), ""
+			}
+			buffer = append(buffer, v)
+		case m.mode == "SkipSeen" && i < len(m.seen):
+			if v != m.seen[i] {
+				skip = -1
+			} else if skip == i {
+				skip++
+			}
+		case m.mode == "SkipSeen" && skip != len(m.seen) && m.fresh == 0:
+			return retry.Permanent(stream.ErrDiverged), ""
+		default:
+			told = m.deliver(v)
+		}
+		if m.stopped && m.stopBy != "break" {
+			return nil, "consumer"
+		}
+		if m.stopped {
+			return m.cleanup(), ""
+		}
+		if m.mode == "SkipSeen" && i >= len(m.seen) {
+			m.seen = append(m.seen, v)
+			skip = len(m.seen)
+		}
+		if m.mode == "Resume" && told {
+			m.cursor, m.moved = m.cursor+1, true
+		}
+	}
+	err, how := m.conclude(y)
+	if err == nil && how == "" && m.mode == "SkipSeen" && skip != len(m.seen) {
+		err = retry.Permanent(stream.ErrDiverged)
+	}
+	if err == nil && how == "" {
+		for _, v := range buffer {
+			if !m.deliver(v) {
+				if m.stopBy != "break" {
+					return nil, "consumer"
+				}
+				return nil, ""
+			}
+		}
+	}
+	return err, how
+}
+
+func (m *model) cleanup() error {
+	if m.dirty {
+		return errCleanup
+	}
+	return nil
+}
+
+func (m *model) conclude(y try) (error, string) { //nolint:revive // as run
+	switch y.ends {
+	case "boom":
+		return errBoom, ""
+	case "wrapped":
+		return fmt.Errorf("wrapped: %w", errBoom), ""
+	case "lasting":
+		return retry.Permanent(errLasting), ""
+	case "panic", "Goexit":
+		return nil, y.ends
+	}
+	return nil, ""
+}
+
+func (m *model) recovered(began time.Duration) bool {
+	switch m.reset.by {
+	case "elements":
+		return m.fresh >= m.reset.n
+	case "time":
+		return m.now-began >= m.reset.d
+	}
+	return m.mode == "Resume" && m.moved
+}
+
+func (m *model) judge(err error) retry.Reason {
+	switch r := m.reset; {
+	case m.now > m.cancelAt:
+		return retry.Cancelled
+	case errors.Is(err, errLasting), errors.Is(err, stream.ErrBuffer), errors.Is(err, stream.ErrDiverged):
+		return retry.NotRetryable
+	case m.since >= m.retries:
+		return retry.Exhausted
+	case m.mode == "BeforeFirst" && m.fresh > 0:
+		return retry.Partial
+	case r.total >= 0 && len(m.retried) >= r.total:
+		return retry.Exhausted
+	case r.most > 0 && len(m.retried) >= r.most && m.now-m.retried[len(m.retried)-r.most] < r.within:
+		return retry.Exhausted
+	}
+	return 0
+}
+
+// A world is a script that is played.
+type world struct {
+	script
+	open, opened, closed, cursors int
+	got                           []int
+	events                        []retry.Event
+	late                          bool // something was delivered after the end
+	over                          bool
+}
+
+// source is one run of the source. In Resume it begins at the cursor.
+func (w *world) source(from int) stream.Stream[int] {
+	return func(ctx context.Context, yield func(int) bool) error {
+		if w.open > 0 {
+			panic("two runs at once")
+		}
+		w.open++
+		y := w.try(w.opened)
+		w.opened++
+		defer func() { w.open, w.closed = w.open-1, w.closed+1 }()
+		for i, v := range y.items {
+			if w.mode == "Resume" {
+				v = from + i
+			}
+			select {
+			case <-time.After(y.takes):
+			case <-when(y.obeys, ctx):
+				return ctx.Err()
+			}
+			if !yield(v) {
+				for range w.rude {
+					if yield(v) {
+						panic("told to go on after the stop")
+					}
+				}
+				if w.dirty {
+					return errCleanup
+				}
+				return nil
+			}
+		}
+		err, how := (&model{}).conclude(y)
+		switch how {
+		case "panic":
+			panic(errBoom)
+		case "Goexit":
+			runtime.Goexit()
+		}
+		return err
+	}
+}
+
+// when returns the channel that ends ctx, if it is obeyed.
+func when(obeys bool, ctx context.Context) <-chan struct{} { //nolint:revive // as it is said
+	if !obeys {
+		return nil
+	}
+	return ctx.Done()
+}
+
+func (w *world) stream() stream.Stream[int] {
+	p := retry.New().MaxRetries(w.retries).Backoff(backoff.Constant(w.wait))
+	if w.hooked {
+		p = p.Events(func(_ context.Context, e retry.Event) { w.events = append(w.events, e) })
+	}
+	id := func(v int) int { return v }
+	mode := map[string]stream.Mode[int]{
+		"BeforeFirst": stream.BeforeFirst[int](), "Restart": stream.Restart[int](), "SkipSeen": stream.SkipSeen[int](), "Buffered": stream.Buffered[int](w.max),
+	}[w.mode]
+	if w.mode == "SkipSeen" && w.byKey {
+		mode = stream.SkipSeenBy(id)
+	}
+	if w.mode != "Resume" {
+		return w.source(0).Retry(p, mode.Reset(w.reset_()))
+	}
+	return stream.Resume(func(_ context.Context, from int, first bool) stream.Stream[int] {
+		if first != (from == -1) {
+			panic("first until an element has moved the cursor")
+		}
+		return w.source(from + 1)
+	}, func(v int) (int, bool) { return v, true }, -1, p, w.reset_())
+}
+
+// take is the consumer of one element. It reports whether it wants more.
+func (w *world) take(v int) bool {
+	w.late = w.late || w.over
+	w.got = append(w.got, v)
+	time.Sleep(w.slow)
+	if len(w.got) != w.stopAt {
+		return true
+	}
+	w.over = true
+	switch w.stopBy {
+	case "panic":
+		panic(errCause)
+	case "Goexit":
+		runtime.Goexit()
+	}
+	return false
+}
+
+// consume runs the stream to its end, and says how it ended.
+func (w *world) consume(ctx context.Context) (err error, how string) { //nolint:revive // as model.run
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		how = "Goexit"
+		defer func() {
+			if r := recover(); r != nil {
+				how = "panic"
+				if r == any(errCause) {
+					how = "consumer"
+				}
+			} else if how == "Goexit" && w.over {
+				how = "consumer"
+			}
+		}()
+		err = w.through_(ctx)
+		how = "well"
+	}()
+	<-ended
+	w.over = true
+	return err, how
+}
+
+func (w *world) through_(ctx context.Context) error { //nolint:revive // through is the field
+	s := w.stream()
+	switch w.through {
+	case "All":
+		for v, err := range s.All(ctx) {
+			if err != nil {
+				return err
+			}
+			if !w.take(v) {
+				return nil
+			}
+		}
+		return nil
+	case "Take":
+		n := 1 << 30
+		if w.stopAt > 0 {
+			n = w.stopAt
+		}
+		return s.Take(n)(ctx, w.take)
+	}
+	return s(ctx, w.take)
+}
+
+func TestEveryModeDoesWhatItPromises(t *testing.T) {
+	for range max(*scripts/2000, 1) {
+		rapid.Check(t, func(t *rapid.T) {
+			s := rapid.Custom(drawScript).Draw(t, "script")
+			rapid.SyncTest(t, func(t *rapid.T) { s.check(t) })
+		})
+	}
+}
+
+func (s script) check(t *rapid.T) {
+	want := (&model{script: s}).expect()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	if s.cancelAt != never {
+		defer time.AfterFunc(s.cancelAt, func() { cancel(errCause) }).Stop()
+	}
+	w := &world{script: s}
+	began := time.Now()
+	err, how := w.consume(ctx)
+	require.Equal(t, want.ends, how)
+	require.Equal(t, want.delivered, w.got)
+	require.Equal(t, want.runs, w.opened, "runs")
+	require.Equal(t, w.opened, w.closed, "each run is cleaned up once")
+	require.False(t, w.late, "nothing after the end")
+	require.Equal(t, want.at, time.Since(began))
+	if how != "well" {
+		return
+	}
+	if s.through == "All" && w.stopAt > 0 && len(w.got) == w.stopAt {
+		require.NoError(t, err, "the clean-up's error has nowhere to go")
+	} else {
+		checkError(ctx, t, want, err)
+	}
+	if s.hooked {
+		last := w.events[len(w.events)-1]
+		require.Equal(t, retry.Finished, last.Kind)
+		require.Equal(t, want.reason, last.Reason)
+		require.Equal(t, want.runs, last.Call)
+	}
+}
+
+func checkError(ctx context.Context, t *rapid.T, want told, err error) {
+	if want.err == nil && want.reason != retry.Cancelled {
+		require.NoError(t, err)
+		return
+	}
+	if want.reason == retry.Cancelled {
+		require.ErrorIs(t, err, context.Cause(ctx))
+		require.ErrorIs(t, err, ctx.Err())
+		if want.err != nil {
+			require.ErrorIs(t, err, want.err)
+		}
+		return
+	}
+	own := want.err
+	for fmt.Sprintf("%T", own) == "*retry.permanent" {
+		own = errors.Unwrap(own)
+	}
+	if own.Error() == "wrapped: boom" {
+		require.ErrorIs(t, err, errBoom)
+		return
+	}
+	require.True(t, err == own, "%v is %v itself", err, own)
+}
+
+func TestMain(m *testing.M) {
+	_ = flag.Set("rapid.checks", "2000")
+	m.Run()
+}

@@ -1,0 +1,207 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/dacapo-go/dacapo/backoff"
+	"github.com/dacapo-go/dacapo/internal/eager"
+	"github.com/dacapo-go/dacapo/retry"
+)
+
+// Map returns the stream of fn of each element of s. Where fn can fail, use [MapErr]; where
+// it has to wait, [ParMap] or [RetryEach], which give it a context.
+func Map[T, U any](s Stream[T], fn func(T) U) Stream[U] {
+	return func(ctx context.Context, yield func(U) bool) error {
+		if s == nil {
+			return errNil
+		}
+		return s(ctx, func(v T) bool { return yield(fn(v)) })
+	}
+}
+
+// MapErr is Map for a function that can fail: its first error ends the run with it.
+func MapErr[T, U any](s Stream[T], fn func(T) (U, error)) Stream[U] {
+	return func(ctx context.Context, yield func(U) bool) error {
+		var failed error
+		err := s.run(ctx, func(v T) bool {
+			if failed != nil {
+				return false
+			}
+			var u U
+			if u, failed = fn(v); failed != nil {
+				return false
+			}
+			return yield(u)
+		})
+		if failed != nil {
+			return failed
+		}
+		return err
+	}
+}
+
+// Filter returns the stream of the elements for which keep holds.
+func (s Stream[T]) Filter(keep func(T) bool) Stream[T] {
+	return func(ctx context.Context, yield func(T) bool) error {
+		if s == nil {
+			return errNil
+		}
+		return s(ctx, func(v T) bool {
+			if keep(v) {
+				return yield(v)
+			}
+			return true
+		})
+	}
+}
+
+// Take returns the stream of the first n elements, or of all if there are fewer. It ends
+// the run of s with the last of them. With n of 0 or less s is not run.
+func (s Stream[T]) Take(n int) Stream[T] {
+	return func(ctx context.Context, yield func(T) bool) error {
+		if n <= 0 {
+			return nil
+		}
+		left := n
+		return s.run(ctx, func(v T) bool {
+			if left <= 0 {
+				return false
+			}
+			if left--; left == 0 {
+				yield(v)
+				return false
+			}
+			return yield(v)
+		})
+	}
+}
+
+// Concat returns the stream of the elements of all streams, one stream after the other.
+// The first error ends the run with it.
+func Concat[T any](all ...Stream[T]) Stream[T] {
+	return func(ctx context.Context, yield func(T) bool) error {
+		stopped := false
+		for _, s := range all {
+			err := s.run(ctx, until(&stopped, yield))
+			if err != nil || stopped {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// FlatMap returns the stream of the elements of the streams that fn makes of each element
+// of s, one stream after the other. An error of any ends the run with it.
+func FlatMap[T, U any](s Stream[T], fn func(T) Stream[U]) Stream[U] {
+	return func(ctx context.Context, yield func(U) bool) error {
+		var failed error
+		stopped := false
+		err := s.run(ctx, func(v T) bool {
+			if stopped || failed != nil {
+				return false
+			}
+			failed = fn(v).run(ctx, until(&stopped, yield))
+			return failed == nil && !stopped
+		})
+		if failed != nil {
+			return failed
+		}
+		return err
+	}
+}
+
+// until is yield, but notes that it has returned false, and returns false from then on.
+func until[T any](stopped *bool, yield func(T) bool) func(T) bool {
+	return func(v T) bool {
+		if *stopped {
+			return false
+		}
+		*stopped = !yield(v)
+		return !*stopped
+	}
+}
+
+// Batch returns the stream of slices of n elements each; the last can be shorter, also
+// where s fails then. Every slice is a new one, for the consumer to keep. n is at least 1.
+func Batch[T any](s Stream[T], n int) Stream[[]T] {
+	if n < 1 {
+		return Failed[[]T](fmt.Errorf("stream.Batch: the size is %d: want 1 or more", n))
+	}
+	return func(ctx context.Context, yield func([]T) bool) error {
+		var batch []T
+		stopped := false
+		put := until(&stopped, yield)
+		err := s.run(ctx, func(v T) bool {
+			if stopped {
+				return false
+			}
+			if batch = append(batch, v); len(batch) < n {
+				return true
+			}
+			full := batch
+			batch = nil
+			return put(full)
+		})
+		if len(batch) > 0 && !stopped {
+			put(batch)
+		}
+		return err
+	}
+}
+
+// Repeat returns the stream that runs s again when it has completed, after a wait that b
+// gives (the zero Strategy waits for nothing), until an error ends it, the context or
+// the consumer. Completions are counted from 1.
+func (s Stream[T]) Repeat(b backoff.Strategy) Stream[T] {
+	if err := b.Err(); err != nil {
+		return Failed[T](err)
+	}
+	return func(ctx context.Context, yield func(T) bool) error {
+		stopped := false
+		prev := time.Duration(0)
+		for n := 1; ; n++ {
+			if err := s.run(ctx, until(&stopped, yield)); err != nil || stopped {
+				return err
+			}
+			prev = b.Delay(n, prev, rand.Uint64())
+			if !sleep(ctx, prev) {
+				return endedBy(ctx)
+			}
+		}
+	}
+}
+
+// sleep waits for d or the end of ctx, and reports whether ctx still lives.
+func sleep(ctx context.Context, d time.Duration) bool {
+	if d > 0 {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+	return ctx.Err() == nil
+}
+
+// RetryEach returns the stream of fn of each element of s, where fn is retried for each as
+// p says. What is retried is fn, not s: an error that is left ends the run, as retry.Do
+// returns it. Where U is retry.Eager the run fails with retry.ErrEagerResult.
+func RetryEach[T, U any](s Stream[T], p retry.Policy, fn func(context.Context, T) (U, error)) Stream[U] {
+	switch {
+	case fn == nil:
+		return Failed[U](errors.New("stream.RetryEach: nil fn: want a function"))
+	case eager.Is[U]():
+		return Failed[U](retry.ErrEagerResult)
+	}
+	return func(ctx context.Context, yield func(U) bool) error {
+		return MapErr(s, func(v T) (U, error) {
+			return retry.Do(ctx, p, func(ctx context.Context) (U, error) { return fn(ctx, v) })
+		})(ctx, yield)
+	}
+}
