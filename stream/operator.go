@@ -147,8 +147,8 @@ func Batch[T any](s Stream[T], n int) Stream[[]T] {
 			batch = nil
 			return put(full)
 		})
-		if len(batch) > 0 && !stopped {
-			put(batch)
+		if len(batch) > 0 && !stopped && !put(batch) {
+			return nil // the consumer has what it wanted, before the failure
 		}
 		return err
 	}

@@ -103,7 +103,7 @@ type pool[T, U any] struct {
 	jobs    chan job[T]
 	out     []chan outcome[U] // by place; unordered, all are one
 	wg      sync.WaitGroup
-	err     error // of the source, once all has ended
+	cleanup error // of the source, where it was told to end; once all has ended
 }
 
 func (p *pool[T, U]) run(parent context.Context, yield func(U) bool) error {
@@ -128,33 +128,43 @@ func (p *pool[T, U]) run(parent context.Context, yield func(U) bool) error {
 		if !yield(o.v) {
 			cancel()
 			p.wg.Wait()
-			return p.err
+			return p.cleanup
 		}
 	}
 }
 
 // dispatch runs the source, and hands its elements to the workers.
 func (p *pool[T, U]) dispatch(ctx context.Context) {
-	k := 0
+	k, told := 0, false
 	defer close(p.jobs)
 	guard(func() {
-		p.err = p.s.run(ctx, func(v T) bool {
-			if !p.take(ctx, 1) {
-				return false
-			}
-			if k < p.n {
-				p.wg.Go(func() { p.work(ctx) })
-			}
-			select {
-			case p.jobs <- job[T]{v, k % p.n}:
-				k++
-				return true
-			case <-ctx.Done():
-				return false
-			}
+		err := p.s.run(ctx, func(v T) bool {
+			told = told || !p.hand(ctx, k, v)
+			k++
+			return !told
 		})
-		p.end(ctx, k, outcome[U]{end: true, err: p.err})
+		if told {
+			p.cleanup = dirt(ctx, err)
+			return
+		}
+		p.end(ctx, k, outcome[U]{end: true, err: err})
 	}, func(c *crash) { p.end(ctx, k, outcome[U]{crash: c}) })
+}
+
+// hand hands element k to a worker. It reports false if the run ended first.
+func (p *pool[T, U]) hand(ctx context.Context, k int, v T) bool {
+	if !p.take(ctx, 1) {
+		return false
+	}
+	if k < p.n {
+		p.wg.Go(func() { p.work(ctx) })
+	}
+	select {
+	case p.jobs <- job[T]{v, k % p.n}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // end hands on that the source has ended, behind the results of its elements.
@@ -227,8 +237,8 @@ func Merge[T any](all ...Stream[T]) Stream[T] {
 	}
 }
 
-// merging runs one of the streams, and hands on its elements and its end. An error that
-// nobody takes is that of its clean-up.
+// merging runs one of the streams, and hands on its elements and its end. Where it was
+// told to end, it returns the error of its clean-up.
 func merging[T any](ctx context.Context, s Stream[T], out chan<- outcome[T]) (cleanup error) {
 	put := func(o outcome[T]) bool {
 		select {
@@ -238,13 +248,27 @@ func merging[T any](ctx context.Context, s Stream[T], out chan<- outcome[T]) (cl
 			return false
 		}
 	}
+	told := false
 	guard(func() {
-		err := s.run(ctx, func(v T) bool { return ctx.Err() == nil && put(outcome[T]{v: v}) })
-		if !put(outcome[T]{end: true, err: err}) && err != nil && !errors.Is(err, ctx.Err()) {
-			cleanup = err
+		err := s.run(ctx, func(v T) bool {
+			told = told || ctx.Err() != nil || !put(outcome[T]{v: v})
+			return !told
+		})
+		if told {
+			cleanup = dirt(ctx, err)
+			return
 		}
+		put(outcome[T]{end: true, err: err})
 	}, func(c *crash) { put(outcome[T]{crash: c}) })
 	return cleanup
+}
+
+// dirt returns the error of a source that was told to end, unless it only repeats that.
+func dirt(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return nil
+	}
+	return err
 }
 
 // A crash is how a function on another goroutine did not return.
