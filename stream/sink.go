@@ -40,8 +40,11 @@ func (s Stream[T]) First(ctx context.Context) (T, error) {
 // Reduce runs the stream and returns what fn makes of its elements, from left to right and
 // from init on; if it fails, what was made before, and the error.
 func Reduce[T, A any](ctx context.Context, s Stream[T], init A, fn func(A, T) A) (A, error) {
-	made := init
-	err := s.run(ctx, func(v T) bool {
+	if s == nil {
+		return init, errNil
+	}
+	made := init // a variable of its own, and no call of run: so that a visible pipeline becomes a loop
+	err := s(ctx, func(v T) bool {
 		made = fn(made, v)
 		return true
 	})
