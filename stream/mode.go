@@ -74,6 +74,7 @@ func (m Mode[T]) Reset(r Reset) Mode[T] {
 	return m
 }
 
+// The errors of modes. They are not retried.
 var (
 	// ErrDiverged is the error of a run under [SkipSeen] whose source did not give again
 	// what it had given.
