@@ -2,6 +2,7 @@ package retry
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/dacapo-go/dacapo/internal/eager"
@@ -92,7 +93,9 @@ func (r *run) load(s *loop.State) {
 		r.last.began, r.suspect, r.epoch = more.Began, more.Suspect, more.Epoch
 		r.info, _ = more.Info.(*attemptContext)
 		r.last.Retries -= more.Base
-		r.extra = more
+		if r.extra = more; more.Last != 0 {
+			r.last.Retries, r.last.last = math.MaxInt, true
+		}
 	}
 }
 

@@ -10,5 +10,10 @@ type Eager interface{ EagerResult() }
 
 // ErrEagerResult is what [Do] returns, before any call, where its result type is
 // [Eager].
-var ErrEagerResult = errors.New("retry: the operation returns an eager result, such as a future: its work runs once and cannot be retried; " +
-	"let the operation do the work and return its value (future.Retry starts it now, with retries)")
+var ErrEagerResult error = eagerResult{errors.New("retry: the operation returns an eager result, such as a future: its work runs once and cannot be retried; " +
+	"let the operation do the work and return its value (future.Retry starts it now, with retries)")}
+
+// eagerResult is permanent: a run around the one that was refused is not to be retried.
+type eagerResult struct{ error }
+
+func (eagerResult) Permanent() bool { return true }

@@ -22,6 +22,7 @@ type Failure struct {
 
 	began time.Time // of a run that has to know how long it lasts; else zero
 	still bool      // of a run without a wait: see Policy.still
+	last  bool      // no retry may follow, whatever MaxRetries says: Retries is then the greatest int
 }
 
 // tick reads the clock, where the run has one.
@@ -104,7 +105,7 @@ func (p *Policy) decide(ctx context.Context, f *Failure) (pause, Reason) {
 			return pause{}, TimeSpent
 		}
 	}
-	if n := p.maxRetries(); f.Retries >= n && n != Unlimited {
+	if n := p.maxRetries(); f.Retries >= n && (n != Unlimited || f.last) {
 		return pause{}, Exhausted
 	}
 	if f.Retries == 0 && ctx != nil {

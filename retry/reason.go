@@ -6,8 +6,8 @@ import "fmt"
 type Reason uint8
 
 // The reasons. [Policy.Next] says in which order they are tested after a call;
-// the last three are not its own. Throttled and Partial are for packages that are
-// to come; nothing gives them yet.
+// the last three are not its own. Throttled is for a package that is to come; nothing
+// gives it yet.
 const (
 	_                   Reason = iota
 	Succeeded                  // the operation returned a nil error
@@ -16,12 +16,12 @@ const (
 	StaleFuture                // the call failed with what a future had failed with before it: see package future
 	NotRetryable               // a Permanent error, or one that On, Except or If does not let through
 	TimeSpent                  // MaxElapsed had passed when the call ended
-	Exhausted                  // MaxRetries were made
+	Exhausted                  // MaxRetries were made, or as many as the reset of a stream allows
 	HintTooLong                // the error asked for a longer wait than Hints allows
 	TimeWouldExceed            // the next wait would reach MaxElapsed
 	DeadlineWouldExceed        // the next wait would reach the context's deadline
 	Throttled                  // a limiter shared with other runs refused the retry
-	Abandoned                  // the loop over Attempts was left
+	Abandoned                  // the loop over Attempts was left, or a stream whose clean-up then failed
 	Partial                    // a stream had delivered elements, and its mode does not repeat them
 )
 

@@ -86,6 +86,9 @@ func (r *run) again(ctx context.Context, p *Policy, a *alarm, err *error) bool {
 	w, reason := p.decide(ctx, &r.last)
 	r.last.Prev = w.drawn
 	if reason != 0 {
+		if r.last.last && reason == Exhausted {
+			reason = Reason(r.extra.Last)
+		}
 		*err = r.finish(ctx, p, reason, *err)
 		return false
 	}
@@ -113,7 +116,7 @@ func (r *run) again(ctx context.Context, p *Policy, a *alarm, err *error) bool {
 // announce asks who may turn a retry into a stop, and tells of the retry that follows.
 func (r *run) announce(ctx context.Context, p *Policy, w pause, err error) Reason {
 	if r.extra != nil && r.extra.Veto != nil {
-		if reason := Reason(r.extra.Veto()); reason != 0 {
+		if reason := Reason(r.extra.Veto(w.wait)); reason != 0 {
 			return reason
 		}
 	}

@@ -48,7 +48,7 @@ func TestAMillionFailuresTakeNoRoom(t *testing.T) {
 		var grown int64
 		_, err := stream.Reduce(t.Context(), again(func(_ context.Context, yield func(int) bool) error {
 			switch runs++; runs {
-			case 1000:
+			case failures / 2:
 				firstDepth, firstHeap = depth(), heapAlloc()
 			case failures:
 				assert.Equal(t, firstDepth, depth(), name)

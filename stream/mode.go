@@ -46,9 +46,10 @@ func Restart[T any]() Mode[T] { return Mode[T]{kind: restart} }
 // a source that gives the same elements in every run. If it does not, the run fails with
 // [ErrDiverged] before anything new is delivered: where the elements that were dropped
 // differ from those delivered (by a hash of 64 bits over all of them), or are fewer.
-// Nothing is kept but the hash, so an element costs one hash, and the hash of an interface
-// an allocation. Elements are hashed by [maphash.Comparable], which panics where T is an
-// interface and an element in it cannot be compared.
+// Nothing is kept but the hash. Elements are hashed by [maphash.Comparable]: so no two NaN
+// are the same, a pointer is the same only if it points to the same place, as in a
+// [time.Time], and it panics where T is an interface and an element in it cannot be
+// compared. Use SkipSeenBy for those.
 func SkipSeen[T comparable]() Mode[T] { return SkipSeenBy(func(v T) T { return v }) }
 
 // SkipSeenBy is SkipSeen for elements that cannot be compared, or of which only a key is
@@ -74,15 +75,15 @@ func (m Mode[T]) Reset(r Reset) Mode[T] {
 	return m
 }
 
-// The errors of modes. They are not retried.
+// The errors of modes. They are permanent.
 var (
 	// ErrDiverged is the error of a run under [SkipSeen] whose source did not give again
 	// what it had given.
-	ErrDiverged = errors.New("stream: the source gave other elements than before: SkipSeen needs one that repeats itself; use Restart or Resume")
+	ErrDiverged = fault("stream: the source gave other elements than before: SkipSeen needs one that repeats itself; use Restart or Resume")
 
 	// ErrBuffer is the error of a run under [Buffered] that has more elements than the
 	// buffer.
-	ErrBuffer = errors.New("stream: the run has more elements than Buffered may keep")
+	ErrBuffer = fault("stream: the run has more elements than Buffered may keep")
 )
 
 // Err returns every fault of the mode and its reset, joined, or nil.
@@ -104,7 +105,15 @@ func (m Mode[T]) Err() error {
 			faults = append(faults, errors.New("stream: ResetAfter with Buffered, which delivers nothing before the end: want ResetHealthy"))
 		}
 	}
-	return errors.Join(faults...)
+	return joined(faults)
+}
+
+// joined joins faults, which are permanent.
+func joined(faults []error) error {
+	if err := errors.Join(faults...); err != nil {
+		return lasting{err}
+	}
+	return nil
 }
 
 // A Reset says when a run of retries begins to count anew, because the source had
@@ -141,15 +150,16 @@ const (
 	byRate
 )
 
-// ResetAfter begins anew when a run has delivered n new elements before it failed: at
-// least 1.
+// ResetAfter begins anew when a run has delivered n elements before it failed: at least 1.
+// Under Restart elements that are delivered again count, too.
 func ResetAfter(n int) Reset { return Reset{kind: afterElements, n: n} }
 
-// ResetHealthy begins anew when a run has lasted for d before it failed: more than 0.
+// ResetHealthy begins anew when a run has given an element, and lasted for d, before it
+// failed. d is more than 0.
 func ResetHealthy(d time.Duration) Reset { return Reset{kind: afterTime, d: d} }
 
 // MaxTotal caps all retries, whatever is reset: 0 or more. The run then ends with reason
-// retry.Exhausted.
+// retry.Exhausted. (retry.AttemptFrom does not know of it.)
 func (r Reset) MaxTotal(n int) Reset {
 	r.total, r.capped = n, r.capped|byTotal
 	return r
@@ -163,7 +173,7 @@ func (r Reset) MaxWithin(n int, d time.Duration) Reset {
 }
 
 // Err returns every fault of the reset, joined, or nil.
-func (r Reset) Err() error { return errors.Join(r.faults()...) }
+func (r Reset) Err() error { return joined(r.faults()) }
 
 func (r Reset) faults() (faults []error) {
 	fault := func(bad bool, format string, args ...any) {

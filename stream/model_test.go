@@ -158,12 +158,13 @@ type model struct {
 	told
 	now     time.Duration
 	fresh   int
+	gave    bool
 	stopped bool
 	cursor  int
 	moved   bool
 	seen    []int
-	retried []time.Duration
-	since   int // retries since the last reset
+	retried []time.Duration // when retries begin
+	since   int             // retries since the last reset
 }
 
 // deliver gives the consumer an element, and reports whether it wants more.
@@ -184,7 +185,7 @@ func (m *model) expect() told {
 			return m.end(retry.Cancelled, m.err)
 		}
 		began := m.now
-		m.fresh, m.moved = 0, false
+		m.fresh, m.moved, m.gave = 0, false, false
 		err, how := m.run(m.try(m.runs))
 		m.runs++
 		switch {
@@ -206,7 +207,7 @@ func (m *model) expect() told {
 		if reason := m.judge(err); reason != 0 {
 			return m.end(reason, err)
 		}
-		m.retried = append(m.retried, m.now)
+		m.retried = append(m.retried, m.now+m.wait)
 		m.since++
 		if m.now += m.wait; m.now >= m.cancelAt {
 			m.now = m.cancelAt
@@ -237,6 +238,7 @@ func (m *model) run(y try) (error, string) { //nolint:revive // the error is wha
 			return context.Canceled, ""
 		}
 		m.now += y.takes
+		m.gave = true
 		told := true
 		switch {
 		case m.mode == "Buffered":
@@ -312,7 +314,7 @@ func (m *model) recovered(began time.Duration) bool {
 	case "elements":
 		return m.fresh >= m.reset.n
 	case "time":
-		return m.now-began >= m.reset.d
+		return m.gave && m.now-began >= m.reset.d
 	}
 	return m.mode == "Resume" && m.reset.by == "never" && m.moved
 }
@@ -323,13 +325,13 @@ func (m *model) judge(err error) retry.Reason {
 		return retry.Cancelled
 	case errors.Is(err, errLasting), errors.Is(err, stream.ErrBuffer), errors.Is(err, stream.ErrDiverged):
 		return retry.NotRetryable
-	case m.since >= m.retries:
-		return retry.Exhausted
 	case m.mode == "BeforeFirst" && m.fresh > 0:
 		return retry.Partial
+	case m.since >= m.retries:
+		return retry.Exhausted
 	case r.total >= 0 && len(m.retried) >= r.total:
 		return retry.Exhausted
-	case r.most > 0 && len(m.retried) >= r.most && m.now-m.retried[len(m.retried)-r.most] < r.within:
+	case r.most > 0 && len(m.retried) >= r.most && m.now+m.wait-m.retried[len(m.retried)-r.most] < r.within:
 		return retry.Exhausted
 	}
 	return 0

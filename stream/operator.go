@@ -2,9 +2,8 @@ package stream
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/dacapo-go/dacapo/backoff"
@@ -23,19 +22,24 @@ func Map[T, U any](s Stream[T], fn func(T) U) Stream[U] {
 	}
 }
 
-// MapErr is Map for a function that can fail: its first error ends the run with it.
+// MapErr is Map for a function that can fail: its first error ends the run with it, also
+// where the clean-up of s fails then.
 func MapErr[T, U any](s Stream[T], fn func(T) (U, error)) Stream[U] {
 	return func(ctx context.Context, yield func(U) bool) error {
 		var failed error
+		stopped := false
 		err := s.run(ctx, func(v T) bool {
-			if failed != nil {
+			if stopped {
 				return false
 			}
-			var u U
-			if u, failed = fn(v); failed != nil {
-				return false
+			u, err := fn(v)
+			if failed = err; err == nil {
+				stopped = true // also where yield does not return
+				stopped = !yield(u)
+				return !stopped
 			}
-			return yield(u)
+			stopped = true
+			return false
 		})
 		if failed != nil {
 			return failed
@@ -71,11 +75,13 @@ func (s Stream[T]) Take(n int) Stream[T] {
 			if left <= 0 {
 				return false
 			}
-			if left--; left == 0 {
-				yield(v)
+			more := left - 1
+			left = 0 // where yield returns false, or does not return
+			if !yield(v) {
 				return false
 			}
-			return yield(v)
+			left = more
+			return left > 0
 		})
 	}
 }
@@ -83,10 +89,12 @@ func (s Stream[T]) Take(n int) Stream[T] {
 // Concat returns the stream of the elements of all streams, one stream after the other.
 // The first error ends the run with it.
 func Concat[T any](all ...Stream[T]) Stream[T] {
+	all = slices.Clone(all)
 	return func(ctx context.Context, yield func(T) bool) error {
 		stopped := false
+		put := until(&stopped, yield)
 		for _, s := range all {
-			err := s.run(ctx, until(&stopped, yield))
+			err := s.run(ctx, put)
 			if err != nil || stopped {
 				return err
 			}
@@ -101,11 +109,12 @@ func FlatMap[T, U any](s Stream[T], fn func(T) Stream[U]) Stream[U] {
 	return func(ctx context.Context, yield func(U) bool) error {
 		var failed error
 		stopped := false
+		put := until(&stopped, yield)
 		err := s.run(ctx, func(v T) bool {
 			if stopped || failed != nil {
 				return false
 			}
-			failed = fn(v).run(ctx, until(&stopped, yield))
+			failed = fn(v).run(ctx, put)
 			return failed == nil && !stopped
 		})
 		if failed != nil {
@@ -121,16 +130,18 @@ func until[T any](stopped *bool, yield func(T) bool) func(T) bool {
 		if *stopped {
 			return false
 		}
+		*stopped = true // also where yield does not return
 		*stopped = !yield(v)
 		return !*stopped
 	}
 }
 
 // Batch returns the stream of slices of n elements each; the last can be shorter, also
-// where s fails then. Every slice is a new one, for the consumer to keep. n is at least 1.
+// where s fails then. Elements wait until their slice is full, however long that takes.
+// Every slice is a new one, for the consumer to keep. n is at least 1.
 func Batch[T any](s Stream[T], n int) Stream[[]T] {
 	if n < 1 {
-		return Failed[[]T](fmt.Errorf("stream.Batch: the size is %d: want 1 or more", n))
+		return Failed[[]T](fault("stream.Batch: the size is %d: want 1 or more", n))
 	}
 	return func(ctx context.Context, yield func([]T) bool) error {
 		var batch []T
@@ -156,37 +167,26 @@ func Batch[T any](s Stream[T], n int) Stream[[]T] {
 
 // Repeat returns the stream that runs s again when it has completed, after a wait that b
 // gives (the zero Strategy waits for nothing), until an error ends it, the context or
-// the consumer. Completions are counted from 1.
+// the consumer. Completions are counted from 1, for ever: give a strategy that grows a Cap.
 func (s Stream[T]) Repeat(b backoff.Strategy) Stream[T] {
 	if err := b.Err(); err != nil {
-		return Failed[T](err)
+		return Failed[T](lasting{err})
 	}
 	return func(ctx context.Context, yield func(T) bool) error {
 		stopped := false
+		put := until(&stopped, yield)
 		prev := time.Duration(0)
-		for n := 1; ; n++ {
-			if err := s.run(ctx, until(&stopped, yield)); err != nil || stopped {
+		var timer *time.Timer
+		for n := 1; ; n = max(n, n+1) {
+			if err := s.run(ctx, put); err != nil || stopped {
 				return err
 			}
 			prev = b.Delay(n, prev, rand.Uint64())
-			if !sleep(ctx, prev) {
+			if timer = waitWith(ctx, timer, prev); ctx.Err() != nil {
 				return endedBy(ctx)
 			}
 		}
 	}
-}
-
-// sleep waits for d or the end of ctx, and reports whether ctx still lives.
-func sleep(ctx context.Context, d time.Duration) bool {
-	if d > 0 {
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-		}
-	}
-	return ctx.Err() == nil
 }
 
 // RetryEach returns the stream of fn of each element of s, where fn is retried for each as
@@ -195,7 +195,9 @@ func sleep(ctx context.Context, d time.Duration) bool {
 func RetryEach[T, U any](s Stream[T], p retry.Policy, fn func(context.Context, T) (U, error)) Stream[U] {
 	switch {
 	case fn == nil:
-		return Failed[U](errors.New("stream.RetryEach: nil fn: want a function"))
+		return Failed[U](fault("stream.RetryEach: nil fn: want a function"))
+	case p.Err() != nil:
+		return Failed[U](lasting{p.Err()})
 	case eager.Is[U]():
 		return Failed[U](retry.ErrEagerResult)
 	}

@@ -285,7 +285,7 @@ func TestBadArgumentsAreTheErrorOfTheRun(t *testing.T) {
 		"stream.Every: the time is 0s: want more than 0":                                                                              stream.Every(0, op),
 		"stream.Every: nil op: want a function":                                                                                       stream.Every[int](1, nil),
 		"stream.ParMap: nil fn: want a function":                                                                                      stream.ParMap[int, int](stream.Of(1), 1, stream.Ordered, nil),
-		"stream.ParMap: the number at the same time is 0: want 1 or more":                                                             stream.ParMap(stream.Of(1), 0, stream.Ordered, fn),
+		"stream.ParMap: the number at the same time is 0: want 1 to 1048576":                                                          stream.ParMap(stream.Of(1), 0, stream.Ordered, fn),
 		"stream.ParMap: the order is Order(2): want Ordered or Unordered":                                                             stream.ParMap(stream.Of(1), 1, 2, fn),
 		"stream.RetryEach: nil fn: want a function":                                                                                   stream.RetryEach[int, int](stream.Of(1), retry.New(), nil),
 		"stream.FromChan: nil channel: nothing would ever come":                                                                       stream.FromChan[int](nil).Stream(),
@@ -350,7 +350,7 @@ func TestASourceThatCanBeRunOnceIsRunOnce(t *testing.T) {
 	assert.NoError(t, err)
 	assert.Equal(t, 1, v)
 	assert.ErrorIs(t, once.ForEach(t.Context(), func(context.Context, int) error { return nil }), stream.ErrUsed)
-	assert.ErrorIs(t, once.ToChan(t.Context(), nil), stream.ErrUsed)
+	assert.ErrorIs(t, once.ToChan(t.Context(), make(chan int)), stream.ErrUsed)
 	for _, err := range once.All(t.Context()) {
 		assert.ErrorIs(t, err, stream.ErrUsed)
 	}

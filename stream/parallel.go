@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // Order says in which order [ParMap] delivers.
@@ -51,40 +53,92 @@ func (e *PanicError) Unwrap() error {
 // ParMap returns the stream of fn of each element of s, of which up to n run at the same
 // time, each on one of n goroutines. In order, the elements before the first error are
 // delivered; otherwise the first error in time ends the run. At most n results are kept for
-// the consumer.
+// the consumer, so s can be n elements ahead of it.
 //
 // s runs on a goroutine of its own, and the consumer on the caller's. What ParMap started
 // it cancels and waits for: when the run ends, for whatever reason, all of it has ended.
 // Where fn or s panics, so does the run, with a [*PanicError]; where one calls
-// runtime.Goexit, so does the run. n is at least 1.
+// runtime.Goexit, so does the run: once all has ended, and whatever else had ended it. n is
+// 1 to 1<<20.
 func ParMap[T, U any](s Stream[T], n int, order Order, fn func(context.Context, T) (U, error)) Stream[U] {
 	switch {
 	case fn == nil:
-		return Failed[U](errors.New("stream.ParMap: nil fn: want a function"))
-	case n < 1:
-		return Failed[U](fmt.Errorf("stream.ParMap: the number at the same time is %d: want 1 or more", n))
+		return Failed[U](fault("stream.ParMap: nil fn: want a function"))
+	case n < 1 || n > most:
+		return Failed[U](fault("stream.ParMap: the number at the same time is %d: want 1 to %d", n, most))
 	case order > Unordered:
-		return Failed[U](fmt.Errorf("stream.ParMap: the order is %v: want Ordered or Unordered", order))
+		return Failed[U](fault("stream.ParMap: the order is %v: want Ordered or Unordered", order))
 	}
 	return func(ctx context.Context, yield func(U) bool) error {
-		p := &pool[T, U]{s: s, fn: fn, n: n, places: make(chan struct{}, n), jobs: make(chan job[T]), out: make([]chan outcome[U], n), ordered: order == Ordered}
+		p := &pool[T, U]{team: newTeam(ctx), s: s, fn: fn, ordered: order == Ordered, places: make(chan struct{}, n), jobs: make(chan job[T]), out: make([]chan outcome[U], n)}
+		unordered := make(chan outcome[U], n+1) // and the end
 		for i := range p.out {
-			if order == Ordered {
+			if p.out[i] = unordered; p.ordered {
 				p.out[i] = make(chan outcome[U], 1)
-			} else if p.out[i] = p.out[0]; i == 0 {
-				p.out[i] = make(chan outcome[U], n)
 			}
 		}
-		return p.run(ctx, yield)
+		return p.run(yield)
 	}
+}
+
+const most = 1 << 20 // at the same time
+
+// A team is what a run starts: goroutines with one context, and how they ended.
+type team struct {
+	parent context.Context
+	ctx    context.Context
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+	crash  atomic.Pointer[crash] // the first
+}
+
+func newTeam(parent context.Context) *team {
+	t := &team{parent: parent}
+	t.ctx, t.cancel = context.WithCancel(parent)
+	return t
+}
+
+// start runs fn on a goroutine. Where fn does not return, the run ends, as fn did.
+func (t *team) start(fn func()) {
+	t.wg.Go(func() {
+		guard(fn, func(c *crash) {
+			t.crash.CompareAndSwap(nil, c)
+			t.cancel()
+		})
+	})
+}
+
+// stop ends all and waits for it. It passes on a crash.
+func (t *team) stop() {
+	t.halt()
+	t.crash.Load().pass()
+}
+
+// halt ends all and waits for it, also where the consumer does not return.
+func (t *team) halt() {
+	t.cancel()
+	t.wg.Wait()
+}
+
+// runSource runs a source. Where put told it to end, it reports so, and returns the error
+// of the source's clean-up, unless that only repeats that the run has ended. (An error
+// after the end of a source that was not told is its own: it ran ahead of the consumer.)
+func runSource[T any](t *team, s Stream[T], put func(T) bool) (told bool, err error) {
+	err = s.run(t.ctx, func(v T) bool {
+		told = told || !put(v)
+		return !told
+	})
+	if told && errors.Is(err, t.ctx.Err()) {
+		err = nil
+	}
+	return told, err
 }
 
 // An outcome is what came of an element, or of the whole source.
 type outcome[U any] struct {
-	v     U
-	err   error
-	crash *crash
-	end   bool // of the source
+	v   U
+	err error
+	end bool // of the source
 }
 
 type job[T any] struct {
@@ -95,180 +149,169 @@ type job[T any] struct {
 // A pool is one run of ParMap. An element takes one of n places until its result is
 // delivered.
 type pool[T, U any] struct {
+	*team
 	s       Stream[T]
 	fn      func(context.Context, T) (U, error)
-	n       int
 	ordered bool
 	places  chan struct{}
 	jobs    chan job[T]
 	out     []chan outcome[U] // by place; unordered, all are one
-	wg      sync.WaitGroup
-	cleanup error // of the source, where it was told to end; once all has ended
+	dirt    error             // of the source's clean-up, once all has ended
 }
 
-func (p *pool[T, U]) run(parent context.Context, yield func(U) bool) error {
-	ctx, cancel := context.WithCancel(parent)
-	defer p.wg.Wait() // also where the consumer does not return
-	defer cancel()
-	p.wg.Go(func() { p.dispatch(ctx) })
-	for k := 0; ; k = (k + 1) % p.n {
+func (p *pool[T, U]) run(yield func(U) bool) error {
+	defer p.halt()
+	p.start(p.dispatch)
+	for k := 0; ; k = (k + 1) % len(p.out) {
 		var o outcome[U]
 		select {
 		case o = <-p.out[k]:
-		case <-ctx.Done():
-			cancel()
-			p.wg.Wait()
-			return endedBy(parent)
+		case <-p.ctx.Done(): // or a crash
+			p.stop()
+			return endedBy(p.parent)
+		}
+		switch {
+		case o.end || o.err != nil:
+			p.stop()
+			return o.err
+		case !yield(o.v):
+			p.stop()
+			return p.dirt
 		}
 		<-p.places
-		o.crash.pass(func() { cancel(); p.wg.Wait() })
-		if o.end || o.err != nil {
-			return o.err
-		}
-		if !yield(o.v) {
-			cancel()
-			p.wg.Wait()
-			return p.cleanup
-		}
 	}
 }
 
 // dispatch runs the source, and hands its elements to the workers.
-func (p *pool[T, U]) dispatch(ctx context.Context) {
-	k, told := 0, false
+func (p *pool[T, U]) dispatch() {
 	defer close(p.jobs)
-	guard(func() {
-		err := p.s.run(ctx, func(v T) bool {
-			told = told || !p.hand(ctx, k, v)
-			k++
-			return !told
-		})
-		if told {
-			p.cleanup = dirt(ctx, err)
-			return
+	k := 0
+	told, err := runSource(p.team, p.s, func(v T) bool {
+		ok := p.hand(k, v)
+		k++
+		return ok
+	})
+	if told {
+		p.dirt = err
+		return
+	}
+	// The end is behind the results: by its place, or by all places. An error without an
+	// order need not wait.
+	places := 1
+	if !p.ordered {
+		places = len(p.out)
+		if err != nil {
+			places = 0
 		}
-		p.end(ctx, k, outcome[U]{end: true, err: err})
-	}, func(c *crash) { p.end(ctx, k, outcome[U]{crash: c}) })
+	}
+	if p.take(places) {
+		p.out[k%len(p.out)] <- outcome[U]{end: true, err: err}
+	}
 }
 
 // hand hands element k to a worker. It reports false if the run ended first.
-func (p *pool[T, U]) hand(ctx context.Context, k int, v T) bool {
-	if !p.take(ctx, 1) {
+func (p *pool[T, U]) hand(k int, v T) bool {
+	if !p.take(1) {
 		return false
 	}
-	if k < p.n {
-		p.wg.Go(func() { p.work(ctx) })
+	if k < len(p.out) {
+		p.start(p.work)
 	}
 	select {
-	case p.jobs <- job[T]{v, k % p.n}:
+	case p.jobs <- job[T]{v, k % len(p.out)}:
 		return true
-	case <-ctx.Done():
+	case <-p.ctx.Done():
 		return false
-	}
-}
-
-// end hands on that the source has ended, behind the results of its elements.
-func (p *pool[T, U]) end(ctx context.Context, k int, o outcome[U]) {
-	if p.take(ctx, 1) && (p.ordered || p.take(ctx, p.n-1)) {
-		p.out[k%p.n] <- o
 	}
 }
 
 // take takes places. It reports false if the run ended first.
-func (p *pool[T, U]) take(ctx context.Context, n int) bool {
+func (p *pool[T, U]) take(n int) bool {
 	for range n {
 		select {
 		case p.places <- struct{}{}:
-		case <-ctx.Done():
+		case <-p.ctx.Done():
 			return false
 		}
 	}
-	return ctx.Err() == nil
+	return p.ctx.Err() == nil
 }
 
-func (p *pool[T, U]) work(ctx context.Context) {
-	var at int
-	guard(func() {
-		for j := range p.jobs {
-			at = j.at
-			v, err := p.fn(ctx, j.v)
-			p.out[at] <- outcome[U]{v: v, err: err}
-		}
-	}, func(c *crash) { p.out[at] <- outcome[U]{crash: c} })
+func (p *pool[T, U]) work() {
+	for j := range p.jobs {
+		v, err := p.fn(p.ctx, j.v)
+		p.out[j.at] <- outcome[U]{v: v, err: err}
+	}
 }
 
 // Merge returns the stream of the elements of all streams, as they come: each stream runs
 // on a goroutine of its own, the consumer on the caller's. The first error ends the run
 // with it. What Merge started it cancels and waits for; panics and runtime.Goexit are as
 // in [ParMap].
+//
+// A source runs ahead of the consumer, in ParMap too. After a consumer's stop the run has
+// the error of its clean-up only where it was told while it gave an element; what it
+// returns otherwise is taken for a failure that came after all that was wanted.
 func Merge[T any](all ...Stream[T]) Stream[T] {
+	all = slices.Clone(all)
 	return func(parent context.Context, yield func(T) bool) error {
-		ctx, cancel := context.WithCancel(parent)
-		var wg sync.WaitGroup
-		defer wg.Wait() // also where the consumer does not return
-		defer cancel()
+		t := newTeam(parent)
+		defer t.halt()
 		out := make(chan outcome[T])
-		errs := make([]error, len(all))
+		dirt := make([]error, len(all))
 		for i, s := range all {
-			wg.Go(func() { errs[i] = merging(ctx, s, out) })
+			t.start(func() { dirt[i] = merging(t, s, out) })
 		}
 		for left := len(all); left > 0; {
 			var o outcome[T]
 			select {
 			case o = <-out:
-			case <-ctx.Done():
-				cancel()
-				wg.Wait()
+			case <-t.ctx.Done(): // or a crash
+				t.stop()
 				return endedBy(parent)
 			}
-			o.crash.pass(func() { cancel(); wg.Wait() })
 			switch {
 			case o.err != nil:
+				t.stop()
 				return o.err
 			case o.end:
 				left--
 			case !yield(o.v):
-				cancel()
-				wg.Wait()
-				return errors.Join(errs...)
+				t.stop()
+				return onlyOne(dirt)
 			}
 		}
+		t.stop()
 		return nil
 	}
 }
 
-// merging runs one of the streams, and hands on its elements and its end. Where it was
-// told to end, it returns the error of its clean-up.
-func merging[T any](ctx context.Context, s Stream[T], out chan<- outcome[T]) (cleanup error) {
+// merging runs one of the streams, and hands on its elements and its end. It returns the
+// error of its clean-up.
+func merging[T any](t *team, s Stream[T], out chan<- outcome[T]) error {
 	put := func(o outcome[T]) bool {
 		select {
 		case out <- o:
 			return true
-		case <-ctx.Done():
+		case <-t.ctx.Done():
 			return false
 		}
 	}
-	told := false
-	guard(func() {
-		err := s.run(ctx, func(v T) bool {
-			told = told || ctx.Err() != nil || !put(outcome[T]{v: v})
-			return !told
-		})
-		if told {
-			cleanup = dirt(ctx, err)
-			return
-		}
-		put(outcome[T]{end: true, err: err})
-	}, func(c *crash) { put(outcome[T]{crash: c}) })
-	return cleanup
+	told, err := runSource(t, s, func(v T) bool { return t.ctx.Err() == nil && put(outcome[T]{v: v}) })
+	if told {
+		return err
+	}
+	put(outcome[T]{end: true, err: err})
+	return nil
 }
 
-// dirt returns the error of a source that was told to end, unless it only repeats that.
-func dirt(ctx context.Context, err error) error {
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		return nil
+// onlyOne joins errors; one alone is itself.
+func onlyOne(errs []error) error {
+	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	if len(errs) == 1 {
+		return errs[0]
 	}
-	return err
+	return errors.Join(errs...)
 }
 
 // A crash is how a function on another goroutine did not return.
@@ -291,14 +334,13 @@ func guard(fn func(), crashed func(*crash)) {
 	returned = true
 }
 
-// pass does the same on this goroutine, after clean-up.
-func (c *crash) pass(cleanup func()) {
-	if c == nil {
-		return
-	}
-	cleanup()
-	if c.err == nil {
+// pass does the same on this goroutine.
+func (c *crash) pass() {
+	switch {
+	case c == nil:
+	case c.err == nil:
 		runtime.Goexit()
+	default:
+		panic(c.err)
 	}
-	panic(c.err)
 }

@@ -16,18 +16,18 @@ import (
 // first is true until an element has moved the cursor: from is start then, and open is
 // to begin there, not behind it.
 //
-// The zero r counts retries anew whenever the cursor has moved in the run that failed;
-// give it a cap for a source that can fail for ever. Apart from that a run is as in
-// [Stream.Retry]; elements between the last cursor and the failure are delivered again, so
-// "once" needs a cursor for each.
+// The zero r counts retries anew whenever an element gave a cursor in the run that failed,
+// so MaxRetries alone does not bound a source that goes on a little each time: cap it.
+// Apart from that a run is as in [Stream.Retry]; elements between the last cursor and the
+// failure are delivered again, so "once" needs a cursor for each.
 func Resume[T, C any](
 	open func(ctx context.Context, from C, first bool) Stream[T], cursor func(T) (C, bool), start C, p retry.Policy, r Reset,
 ) Stream[T] {
-	err := errors.Join(p.Err(), r.Err())
+	faults := []error{p.Err(), r.Err()}
 	if open == nil || cursor == nil {
-		err = errors.Join(err, errors.New("stream.Resume: nil open or cursor: want functions"))
+		faults = append(faults, errors.New("stream.Resume: nil open or cursor: want functions"))
 	}
-	if err != nil {
+	if err := joined(faults); err != nil {
 		return Failed[T](err)
 	}
 	if r.kind == never {
@@ -47,6 +47,7 @@ func Resume[T, C any](
 				}
 				return true
 			})
+			did.gave = did.fresh > 0
 			return did
 		})
 	}

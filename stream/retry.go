@@ -2,9 +2,7 @@ package stream
 
 import (
 	"context"
-	"errors"
 	"math/bits"
-	"slices"
 	"time"
 
 	"github.com/dacapo-go/dacapo/internal/loop"
@@ -21,10 +19,11 @@ import (
 // consumer, and runtime.Goexit, pass through.
 //
 // Each run of the new stream counts for itself. What is kept does not grow with retries or
-// elements, but for Buffered's buffer. A fault in p or m is the error of the run, and s is
-// not run.
+// elements, but for Buffered's buffer. MaxElapsed is the time of the whole, which no Reset
+// begins anew, and AttemptTimeout that of one run of s with the time that its consumer
+// takes. A fault in p or m is the error of the run, and s is not run.
 func (s Stream[T]) Retry(p retry.Policy, m Mode[T]) Stream[T] {
-	if err := errors.Join(p.Err(), m.Err()); err != nil {
+	if err := joined([]error{p.Err(), m.Err()}); err != nil {
 		return Failed[T](err)
 	}
 	return func(ctx context.Context, yield func(T) bool) error {
@@ -38,7 +37,8 @@ func (s Stream[T]) Retry(p retry.Policy, m Mode[T]) Stream[T] {
 		partial := m.kind == beforeFirst
 		return r.run(ctx, func(ctx context.Context) (did attempt) {
 			did.err = s.run(ctx, counted(&did.fresh, yield))
-			did.partial = partial && did.fresh > 0
+			did.gave = did.fresh > 0
+			did.partial = partial && did.gave
 			return did
 		})
 	}
@@ -58,7 +58,7 @@ func counted[T any](n *int, yield func(T) bool) func(T) bool {
 		if !yield(v) {
 			return false
 		}
-		*n = k + 1
+		*n = max(k, k+1) // where an int has 32 bits, too
 		return true
 	}
 }
@@ -68,7 +68,8 @@ type attempt struct {
 	err     error
 	fresh   int  // new elements delivered; below 0: the consumer wants no more
 	partial bool // elements are delivered that no retry can deliver again
-	moved   bool // the cursor has moved
+	moved   bool // an element gave a cursor
+	gave    bool // the source gave an element
 }
 
 // rerun is what all modes share: one run, with its retries.
@@ -80,6 +81,7 @@ type rerun struct {
 	began  time.Time   // the attempt, where it matters
 	total  int         // retries
 	recent []time.Time // a ring of the last retries: see MaxWithin
+	oldest int         // in it
 }
 
 // run runs attempts until one is not followed by another.
@@ -87,7 +89,9 @@ func (r *rerun) run(ctx context.Context, one func(context.Context) attempt) erro
 	if end := loop.Driver.Start(ctx, r.policy, &r.at, false); end != nil {
 		return end
 	}
-	r.at.Extra().Veto = r.veto
+	if r.reset.capped&byRate != 0 {
+		r.at.Extra().Veto = r.within
+	}
 	var timer *time.Timer
 	for {
 		r.attempt(ctx, one)
@@ -98,10 +102,14 @@ func (r *rerun) run(ctx context.Context, one func(context.Context) attempt) erro
 		if err != nil && r.recovered() {
 			r.at.Extra().Base, r.at.Prev = r.at.Calls-1, 0
 		}
+		if last := r.last(); last != 0 {
+			r.at.Extra().Last = uint8(last)
+		}
 		wait, again, end := loop.Driver.Return(ctx, r.policy, &r.at, err)
 		if !again {
 			return end
 		}
+		r.total++
 		timer = waitWith(ctx, timer, wait)
 		if end := loop.Driver.Wake(ctx, r.policy, &r.at, err); end != nil {
 			return end
@@ -144,38 +152,39 @@ func (r *rerun) recovered() bool {
 	case afterElements:
 		return r.did.fresh >= r.reset.n
 	case afterTime:
-		return time.Since(r.began) >= r.reset.d
+		return r.did.gave && time.Since(r.began) >= r.reset.d
 	case onProgress:
 		return r.did.moved
 	}
 	return false
 }
 
-// veto is asked before each retry that the policy grants.
-func (r *rerun) veto() uint8 {
+// last says for which reason no retry may follow, if the policy grants one; 0: one may.
+func (r *rerun) last() retry.Reason {
 	switch {
 	case r.did.partial:
-		return uint8(retry.Partial)
-	case r.reset.capped&byTotal != 0 && r.total >= r.reset.total, r.reset.capped&byRate != 0 && !r.within():
-		return uint8(retry.Exhausted)
+		return retry.Partial
+	case r.reset.capped&byTotal != 0 && r.total >= r.reset.total:
+		return retry.Exhausted
 	}
-	r.total++
 	return 0
 }
 
-// within reports whether one more retry is within MaxWithin, and counts it then.
-func (r *rerun) within() bool {
-	now := time.Now()
+// within is asked before a retry that the policy grants, and counts it if it is within
+// MaxWithin.
+func (r *rerun) within(wait time.Duration) uint8 {
+	at := time.Now().Add(wait)
 	if len(r.recent) < r.reset.most {
-		r.recent = append(r.recent, now)
-		return true
+		r.recent = append(r.recent, at)
+		return 0
 	}
-	oldest := &r.recent[r.total%len(r.recent)]
-	if now.Sub(*oldest) < r.reset.within {
-		return false
+	oldest := &r.recent[r.oldest]
+	if at.Sub(*oldest) < r.reset.within {
+		return uint8(retry.Exhausted)
 	}
-	*oldest = now
-	return true
+	*oldest = at
+	r.oldest = (r.oldest + 1) % len(r.recent)
+	return 0
 }
 
 // bufferedAttempt makes an attempt of Buffered.
@@ -189,12 +198,13 @@ func bufferedAttempt[T any](ctx context.Context, s Stream[T], most int, yield fu
 		buffer = append(buffer, v)
 		return true
 	})
+	did.gave = len(buffer) > 0
 	switch {
 	case full:
-		did.err = retry.Permanent(ErrBuffer)
+		did.err = ErrBuffer
 	case did.err == nil:
 		deliver := counted(&did.fresh, yield)
-		for v := range slices.Values(buffer) {
+		for _, v := range buffer {
 			if !deliver(v) {
 				break
 			}
@@ -209,7 +219,7 @@ type skipping[T any] struct {
 	s     Stream[T]
 	yield func(T) bool
 	hash  func(T) uint64
-	seen  int
+	seen  uint64
 	of    uint64 // the hash of the elements seen
 }
 
@@ -220,7 +230,7 @@ func mix(all, one uint64) uint64 {
 
 // attempt makes an attempt: it drops what was seen, and delivers the rest.
 func (k *skipping[T]) attempt(ctx context.Context) (did attempt) {
-	dropped, hash, diverged := 0, uint64(0), false
+	dropped, hash, diverged := uint64(0), uint64(0), false
 	deliver := counted(&did.fresh, k.yield)
 	seen := k.seen
 	did.err = k.s.run(ctx, func(v T) bool {
@@ -242,7 +252,8 @@ func (k *skipping[T]) attempt(ctx context.Context) (did attempt) {
 		return true
 	})
 	if diverged || did.err == nil && (dropped < seen || did.fresh == 0 && hash != k.of) {
-		did.err = retry.Permanent(ErrDiverged)
+		did.err = ErrDiverged
 	}
+	did.gave = dropped > 0 || did.fresh > 0
 	return did
 }

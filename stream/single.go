@@ -2,17 +2,16 @@ package stream
 
 import (
 	"bufio"
+	"bytes"
 	"context"
-	"errors"
 	"io"
 	"iter"
 	"sync/atomic"
-
-	"github.com/dacapo-go/dacapo/retry"
 )
 
 // ErrUsed is the error of the second run of a source that can be run once.
-var ErrUsed = errors.New("stream: this source can be run once, and has been: what a channel, an iterator or a reader has given is gone; " +
+// It is permanent.
+var ErrUsed = fault("stream: this source can be run once, and has been: what a channel, an iterator or a reader has given is gone; " +
 	"for retries, make a stream with stream.From, which opens the source anew in every run")
 
 // A SingleUse is a source that can be run once: what it gives is gone. It has the sinks
@@ -36,19 +35,19 @@ func singleUse[T any](run Stream[T]) SingleUse[T] { return SingleUse[T]{&single[
 // an error of the run.
 func FromChan[T any](ch <-chan T) SingleUse[T] {
 	if ch == nil {
-		return singleUse(Failed[T](errors.New("stream.FromChan: nil channel: nothing would ever come")))
+		return singleUse(Failed[T](fault("stream.FromChan: nil channel: nothing would ever come")))
 	}
 	return singleUse(func(ctx context.Context, yield func(T) bool) error {
-		for {
+		for ctx.Err() == nil {
 			select {
 			case v, ok := <-ch:
 				if !ok || !yield(v) {
 					return nil
 				}
 			case <-ctx.Done():
-				return endedBy(ctx)
 			}
 		}
+		return endedBy(ctx)
 	})
 }
 
@@ -56,7 +55,7 @@ func FromChan[T any](ch <-chan T) SingleUse[T] {
 // use [From].
 func FromSeq[T any](seq iter.Seq[T]) SingleUse[T] {
 	if seq == nil {
-		return singleUse(Failed[T](errors.New("stream.FromSeq: nil iterator")))
+		return singleUse(Failed[T](fault("stream.FromSeq: nil iterator")))
 	}
 	return singleUse(func(_ context.Context, yield func(T) bool) error {
 		seq(yield)
@@ -68,21 +67,24 @@ func FromSeq[T any](seq iter.Seq[T]) SingleUse[T] {
 // run with it.
 func FromSeq2[T any](seq iter.Seq2[T, error]) SingleUse[T] {
 	if seq == nil {
-		return singleUse(Failed[T](errors.New("stream.FromSeq2: nil iterator")))
+		return singleUse(Failed[T](fault("stream.FromSeq2: nil iterator")))
 	}
 	return singleUse(From(func(context.Context) iter.Seq2[T, error] { return seq }))
 }
 
-// FromLines returns the lines that r gives, without their ends, "\n" or "\r\n". A line is
-// at most 1 MiB; a longer one fails with [bufio.ErrTooLong]. ctx is looked at between
-// lines: it does not interrupt a Read.
+// FromLines returns the lines that r gives, without their ends, "\n" or "\r\n". The last
+// need not have an end, unless r fails: what is torn then is no line. A line is at most
+// 1 MiB; a longer one fails with [bufio.ErrTooLong]. ctx is looked at between lines: it
+// does not interrupt a Read.
 func FromLines(r io.Reader) SingleUse[string] {
 	if r == nil {
-		return singleUse(Failed[string](errors.New("stream.FromLines: nil reader")))
+		return singleUse(Failed[string](fault("stream.FromLines: nil reader")))
 	}
 	return singleUse(func(ctx context.Context, yield func(string) bool) error {
-		lines := bufio.NewScanner(r)
-		lines.Buffer(nil, 1<<20)
+		source := &noting{r: r}
+		lines := bufio.NewScanner(source)
+		lines.Buffer(nil, 1<<20+2) // and its end
+		lines.Split(source.line)
 		for lines.Scan() {
 			if ctx.Err() != nil {
 				return endedBy(ctx)
@@ -93,6 +95,28 @@ func FromLines(r io.Reader) SingleUse[string] {
 		}
 		return lines.Err()
 	})
+}
+
+// noting is a reader that notes how it failed.
+type noting struct {
+	r   io.Reader
+	err error
+}
+
+func (n *noting) Read(p []byte) (int, error) {
+	k, err := n.r.Read(p)
+	if err != nil && err != io.EOF {
+		n.err = err
+	}
+	return k, err
+}
+
+// line is bufio.ScanLines, but drops what the failure of the reader tore.
+func (n *noting) line(data []byte, atEOF bool) (advance int, token []byte, err error) {
+	if atEOF && n.err != nil && bytes.IndexByte(data, '\n') < 0 {
+		return 0, nil, nil
+	}
+	return bufio.ScanLines(data, atEOF)
 }
 
 // run is one run of the source.
@@ -106,19 +130,11 @@ func (u SingleUse[T]) run(ctx context.Context, yield func(T) bool) error {
 	return u.s.run(ctx, yield)
 }
 
-var errZeroSingleUse = errors.New("stream: the zero SingleUse: make one with stream.FromChan, stream.FromSeq or stream.FromLines")
+var errZeroSingleUse = fault("stream: the zero SingleUse: make one with stream.FromChan, stream.FromSeq or stream.FromLines")
 
 // Stream returns the source as a stream, for operators. Its second run, and so its first
 // retry, fails with [ErrUsed], which is permanent.
-func (u SingleUse[T]) Stream() Stream[T] {
-	return func(ctx context.Context, yield func(T) bool) error {
-		err := u.run(ctx, yield)
-		if err == ErrUsed {
-			err = retry.Permanent(err)
-		}
-		return err
-	}
-}
+func (u SingleUse[T]) Stream() Stream[T] { return u.run }
 
 // All is as [Stream.All].
 func (u SingleUse[T]) All(ctx context.Context) iter.Seq2[T, error] { return Stream[T](u.run).All(ctx) }

@@ -52,7 +52,7 @@ func Reduce[T, A any](ctx context.Context, s Stream[T], init A, fn func(A, T) A)
 }
 
 // ForEach runs the stream and calls fn for each element. An error of fn ends the run with
-// it.
+// it, also where the clean-up of s fails then.
 func (s Stream[T]) ForEach(ctx context.Context, fn func(context.Context, T) error) error {
 	var failed error
 	err := s.run(ctx, func(v T) bool {
@@ -70,21 +70,23 @@ func (s Stream[T]) ForEach(ctx context.Context, fn func(context.Context, T) erro
 // ToChan runs the stream and sends its elements to ch, which it does not close. The end
 // of ctx ends it, also where nobody receives.
 func (s Stream[T]) ToChan(ctx context.Context, ch chan<- T) error {
+	if ch == nil {
+		return fault("stream.ToChan: nil channel: nobody would ever receive")
+	}
 	stopped := false
 	err := s.run(ctx, func(v T) bool {
-		if stopped {
+		if stopped = stopped || ctx.Err() != nil; stopped {
 			return false
 		}
 		select {
 		case ch <- v:
-			return true
 		case <-ctx.Done():
 			stopped = true
-			return false
 		}
+		return !stopped
 	})
-	if stopped {
-		return errors.Join(endedBy(ctx), err)
+	if err == nil && stopped {
+		return endedBy(ctx)
 	}
 	return err
 }

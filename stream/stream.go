@@ -2,7 +2,6 @@ package stream
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"time"
@@ -17,7 +16,8 @@ import (
 // A run calls yield for each element, on the goroutine that runs it, until there are
 // no more, which is a nil error, or something fails; or yield returns false: the
 // consumer wants no more, and the run is to end, with the error of its clean-up if
-// that fails. It is to end when ctx does, with an error.
+// that fails. It must not call yield again then, nor after it has returned. It is to end
+// when ctx does, with an error: one that ends without an error has completed.
 //
 // Streams are made by [From], [Of], [FromSlice], [Defer], [Every] and [Failed], changed
 // by operators such as [Map], and run by sinks such as [Stream.Collect]. A Stream is
@@ -25,7 +25,15 @@ import (
 // runs. A nil Stream fails with an error that says so.
 type Stream[T any] func(ctx context.Context, yield func(T) bool) error
 
-var errNil = errors.New("stream: a nil Stream: make one with stream.From, stream.Of or stream.Defer")
+// lasting is an error of use: no retry can help.
+type lasting struct{ error }
+
+func (l lasting) Unwrap() error { return l.error }
+func (lasting) Permanent() bool { return true }
+
+func fault(format string, args ...any) error { return lasting{fmt.Errorf(format, args...)} }
+
+var errNil = fault("stream: a nil Stream: make one with stream.From, stream.Of or stream.Defer")
 
 // run runs the stream, also where it is nil. (Map and Filter do this in their own lines: else
 // the compiler would not see through them.)
@@ -37,10 +45,12 @@ func (s Stream[T]) run(ctx context.Context, yield func(T) bool) error {
 }
 
 // From returns the stream of what open returns, which is called anew in every run. The
-// first error of the sequence ends the run with it. A nil open is an error of the run.
+// first error of the sequence ends the run with it. A sequence that ends because ctx has
+// is to yield ctx's error: one that just ends has completed. A nil open is an error of
+// the run.
 func From[T any](open func(ctx context.Context) iter.Seq2[T, error]) Stream[T] {
 	if open == nil {
-		return Failed[T](errors.New("stream.From: nil open: want a function that opens the source"))
+		return Failed[T](fault("stream.From: nil open: want a function that opens the source"))
 	}
 	return func(ctx context.Context, yield func(T) bool) error {
 		for v, err := range open(ctx) {
@@ -77,7 +87,7 @@ func FromSlice[T any](vs []T) Stream[T] {
 func Defer[T any](op func(context.Context) (T, error)) Stream[T] {
 	switch {
 	case op == nil:
-		return Failed[T](errors.New("stream.Defer: nil op: want a function"))
+		return Failed[T](fault("stream.Defer: nil op: want a function"))
 	case eager.Is[T]():
 		return Failed[T](retry.ErrEagerResult)
 	}
@@ -94,7 +104,7 @@ func Defer[T any](op func(context.Context) (T, error)) Stream[T] {
 // that says to use [Of].
 func Failed[T any](err error) Stream[T] {
 	if err == nil {
-		err = errors.New("stream: Failed(nil): want an error, or stream.Of for an empty stream")
+		err = fault("stream: Failed(nil): want an error, or stream.Of for an empty stream")
 	}
 	return func(context.Context, func(T) bool) error { return err }
 }
@@ -105,9 +115,9 @@ func Failed[T any](err error) Stream[T] {
 func Every[T any](d time.Duration, op func(context.Context) (T, error)) Stream[T] {
 	switch {
 	case op == nil:
-		return Failed[T](errors.New("stream.Every: nil op: want a function"))
+		return Failed[T](fault("stream.Every: nil op: want a function"))
 	case d <= 0:
-		return Failed[T](fmt.Errorf("stream.Every: the time is %v: want more than 0", d))
+		return Failed[T](fault("stream.Every: the time is %v: want more than 0", d))
 	case eager.Is[T]():
 		return Failed[T](retry.ErrEagerResult)
 	}
@@ -147,14 +157,7 @@ func Every[T any](d time.Duration, op func(context.Context) (T, error)) Stream[T
 func (s Stream[T]) All(ctx context.Context) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		stopped := false
-		err := s.run(ctx, func(v T) bool {
-			if stopped {
-				return false
-			}
-			stopped = true // also where the loop's body does not return
-			stopped = !yield(v, nil)
-			return !stopped
-		})
+		err := s.run(ctx, until(&stopped, func(v T) bool { return yield(v, nil) }))
 		if err != nil && !stopped {
 			var zero T
 			yield(zero, err)
@@ -162,12 +165,17 @@ func (s Stream[T]) All(ctx context.Context) iter.Seq2[T, error] {
 	}
 }
 
-// endedBy is the error of a run that the end of ctx ended: it matches ctx's error and
-// cause.
-func endedBy(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	if cause.Error() == err.Error() {
-		return fmt.Errorf("stream: the context ended the run: %w", cause)
+// ended is the error of a run that the end of its context ended: it matches the context's
+// error and cause.
+type ended struct{ err, cause error }
+
+func endedBy(ctx context.Context) error { return &ended{ctx.Err(), context.Cause(ctx)} }
+
+func (e *ended) Error() string {
+	if e.cause.Error() == e.err.Error() {
+		return fmt.Sprintf("stream: the context ended the run: %v", e.err)
 	}
-	return fmt.Errorf("stream: the context ended the run: %w (%w)", err, cause)
+	return fmt.Sprintf("stream: the context ended the run: %v (%v)", e.err, e.cause)
 }
+
+func (e *ended) Unwrap() []error { return []error{e.err, e.cause} }

@@ -82,6 +82,7 @@ type More struct {
 	Suspect bool   // the next call may meet a stale future
 	Epoch   uint64 // of the call, if it may
 
-	Base int          // calls that no longer count as retries: those before a reset
-	Veto func() uint8 // asked before a retry: the retry.Reason for which there is none; nil: not asked
+	Base int                       // calls that no longer count as retries: those before a reset
+	Last uint8                     // the retry.Reason for which no retry may follow the call; 0: one may
+	Veto func(time.Duration) uint8 // asked, with the wait, before a retry: the reason for which there is none; nil: not asked
 }
