@@ -42,8 +42,8 @@ func TestTheCommandSucceedsOnlyIfEveryRowIsRight(t *testing.T) {
 	status, out, errs := inVirtualTime(t, scenarios(), "measure")
 	assert.Zero(t, status)
 	assert.Empty(t, errs)
-	assert.Contains(t, out, "All 19 rows are right.")
-	assert.Equal(t, 19, strings.Count(out, "\nright  "))
+	assert.Contains(t, out, "All 25 rows are right.")
+	assert.Equal(t, 25, strings.Count(out, "\nright  "))
 	assert.Contains(t, out, "what interrupts            ████████─████████                                   attempt timeout 500ms, 1 retry, wait 100ms\n")
 }
 
@@ -67,8 +67,8 @@ func TestWhatIsNotAsPromisedIsWrong(t *testing.T) {
 		change(&table[row])
 		status, out, errs := inVirtualTime(t, table, "measure")
 		assert.Equal(t, 1, status, name)
-		assert.Contains(t, out, "1 of 19 rows are wrong.")
-		assert.Contains(t, errs, "1 of 19 rows are wrong")
+		assert.Contains(t, out, "1 of 25 rows are wrong.")
+		assert.Contains(t, errs, "1 of 25 rows are wrong")
 		assert.Contains(t, out+" instead of", name)
 		assert.Contains(t, out, "\nWRONG  exponential under a cap")
 	}
@@ -88,7 +88,7 @@ func TestEventsAreHeldAgainstTheirLaws(t *testing.T) {
 func TestMarkdownHasALineForEachRow(t *testing.T) {
 	status, out, _ := inVirtualTime(t, scenarios(), "measure", "--markdown")
 	assert.Zero(t, status)
-	assert.Equal(t, 19, strings.Count(out, "\n|right|"))
+	assert.Equal(t, 25, strings.Count(out, "\n|right|"))
 	for _, line := range strings.Split(out, "\n") {
 		if strings.HasPrefix(line, "|") {
 			assert.Equal(t, 9, strings.Count(line, "|"), line)
@@ -101,7 +101,7 @@ func TestJSONHoldsWhatWasMeasured(t *testing.T) {
 	assert.Zero(t, status)
 	var rows []map[string]any
 	require.NoError(t, json.Unmarshal([]byte(out), &rows))
-	require.Len(t, rows, 19)
+	require.Len(t, rows, 25)
 	capped := rows[3]
 	assert.Equal(t, "exponential under a cap", capped["run"])
 	assert.Equal(t, []any{100.0, 200.0, 400.0, 500.0, 500.0}, capped["scheduled_ms"])

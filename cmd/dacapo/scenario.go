@@ -12,6 +12,7 @@ import (
 	"github.com/dacapo-go/dacapo/backoff"
 	"github.com/dacapo-go/dacapo/future"
 	"github.com/dacapo-go/dacapo/retry"
+	"github.com/dacapo-go/dacapo/stream"
 )
 
 const ms = time.Millisecond
@@ -259,6 +260,13 @@ func scenarios() []scenario {
 				got: "the last error itself", isGot: lastError,
 			},
 		},
+		resubscribed("a lazy source that fails", "2 retries, waits of 200ms, a source run anew", retry.New().MaxRetries(2),
+			stream.BeforeFirst[int](), []string{"!", "!", "!"}, "", retry.Exhausted),
+		resubscribed("BeforeFirst", "3 retries: not after an element", retry.New(), stream.BeforeFirst[int](), []string{"!", "12!"}, "12", retry.Partial),
+		resubscribed("Restart", "3 retries: from the start", retry.New(), stream.Restart[int](), []string{"12!", "123!", "1234"}, "121231234", retry.Succeeded),
+		resubscribed("SkipSeen", "3 retries: what was delivered is dropped", retry.New(), stream.SkipSeen[int](), []string{"12!", "123!", "1234"}, "1234", retry.Succeeded),
+		resubscribed("Buffered", "3 retries: all of one run", retry.New(), stream.Buffered[int](10), []string{"12!", "123!", "1234"}, "1234", retry.Succeeded),
+		resumed(),
 		waiting(1000),
 		{
 			name: "hedged", shown: "a second try after 300ms of a first that takes 1500ms",
@@ -298,6 +306,67 @@ func failedBefore() scenario {
 			got: "the future's error; it ran once", isGot: func(r record) bool { return r.err == errFatal && ran == 1 },
 		},
 	}
+}
+
+// resubscribed runs a stream whose source gives, in each run, the digits of a text, and
+// fails at an exclamation mark.
+func resubscribed(name, shown string, p retry.Policy, m stream.Mode[int], runs []string, want string, reason retry.Reason) scenario {
+	return streaming(name, shown, p, runs, want, reason, func(p retry.Policy, open func(from int) stream.Stream[int]) stream.Stream[int] {
+		return open(0).Retry(p, m)
+	})
+}
+
+// resumed runs a stream that goes on behind the last element. What a run gives before it
+// fails is told by its text.
+func resumed() scenario {
+	return streaming("Resume", "3 retries: behind the last element", retry.New(), []string{"12!", "3!", "4"}, "1234", retry.Succeeded,
+		func(p retry.Policy, open func(from int) stream.Stream[int]) stream.Stream[int] {
+			return stream.Resume(func(_ context.Context, from int, _ bool) stream.Stream[int] { return open(from) },
+				func(v int) (int, bool) { return v, true }, 0, p, stream.Reset{}.MaxTotal(9))
+		})
+}
+
+// streaming is a run of a stream: a call is a run of its source, and the value is all that
+// arrived.
+func streaming(
+	name, shown string, p retry.Policy, runs []string, want string, reason retry.Reason,
+	over func(p retry.Policy, open func(from int) stream.Stream[int]) stream.Stream[int],
+) scenario {
+	s := scenario{
+		name: name, shown: shown, policy: p.Backoff(backoff.Constant(200 * ms)),
+		op: func(ctx context.Context, call int) (string, error) {
+			text, fails := strings.CutSuffix(runs[call-1], "!")
+			if fails {
+				_, err := fail(ctx, call)
+				return text, err
+			}
+			return text, nil
+		},
+		drive: func(ctx context.Context, p retry.Policy, op func(context.Context) (string, error)) (string, error) {
+			all, err := over(p, func(from int) stream.Stream[int] {
+				return func(ctx context.Context, yield func(int) bool) error {
+					text, err := op(ctx)
+					for _, digit := range text {
+						if v := int(digit - '0'); v > from && !yield(v) {
+							return nil
+						}
+					}
+					return err
+				}
+			}).Collect(ctx)
+			return strings.Trim(strings.ReplaceAll(fmt.Sprint(all), " ", ""), "[]"), err
+		},
+		promised: promise{
+			calls: len(runs), waits: repeat(len(runs)-1, window{200 * ms, 200 * ms}), reason: reason, got: "arrived: " + want,
+			isGot: func(r record) bool {
+				return r.value == want && (r.err == nil) == (reason == retry.Succeeded) && (r.err == nil || r.err == r.last)
+			},
+		},
+	}
+	if want == "" {
+		s.promised.got = "the last error itself"
+	}
+	return s
 }
 
 // waiting has n runs wait at the same time, and looks what they hold.
