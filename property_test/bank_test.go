@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -21,32 +22,25 @@ import (
 	"github.com/dacapo-go/dacapo/backoff"
 	"github.com/dacapo-go/dacapo/future"
 	"github.com/dacapo-go/dacapo/retry"
+	"github.com/dacapo-go/dacapo/stream"
 )
 
 // The bank: public faults of other libraries, by an id of ours, the repository
 // and the number of the report. Each is a test that fails where the fault is.
 // Titles and inputs are ours; no code is copied.
 //
-// Here are the kinds that are about waits, retries and futures; those about streams
-// and budgets come with them.
+// Those about budgets come with them.
 
 // notApplicable are the rows of these kinds that are not tested, and why.
 var notApplicable = map[string]string{
-	"B034": "(ReactiveX/RxJava#2826) streams are to come",
-	"B092": "(ReactiveX/RxPY#202) streams are to come; that futures are refused is B095",
-	"B094": "(ReactiveX/RxJava#4840) streams are to come",
-	"B097": "(ReactiveX/rxjs#1628) streams are to come",
-	"B098": "(ecadlabs/taquito#724) streams are to come",
-	"B100": "(reactor/reactor-core#3708) streams are to come",
-	"B101": "(ReactiveX/rxdart#428) streams are to come",
-	"B103": "(ReactiveX/RxGo#50) streams are to come",
 	"B131": "(HKUDS/nanobot#2760) nested retries multiply: the README says so, nothing detects it",
 	"B136": "(mattn/go-mastodon#219) an operation that consumes a reader has to open it itself",
+	"B088": "(tailscale/tailscale#7501) no retry depends on a result: an operation that has made no progress says so with an error",
+	"B097": "(ReactiveX/rxjs#1628) there is no cache; a Memo in front of a stream is run once",
 	"B044": "(pathosDev/actor-ts#771) no default cap: an uncapped curve saturates at the greatest Duration, which a timer takes as it is",
 	"B052": "(kubernetes-sigs/cluster-api-provider-aws#1069) no default cap; that the worst case can be asked for is tested",
 	"B053": "(spring-projects/spring-framework#35963) a limit that also interrupts the first call is the context's deadline",
 	"B079": "(aws/aws-sdk-go-v2#3186) budgets are to come",
-	"B082": "(spiffe/go-spiffe#155) streams are to come; that runs share no state is B080",
 	"B085": "(spring-projects/spring-batch#1794) no resumable runs: Policy.Next takes the count and the wait before as arguments",
 }
 
@@ -451,6 +445,140 @@ var bank = map[string]func(*testing.T){
 			}
 			assert.Less(t, float64(heap())-float64(before), 1e6, "nothing is kept of 40,000 runs")
 		})
+	},
+	// K9: counting anew
+	"B086 reactor/reactor-core#1978, B091 reactor/reactor-addons#140": func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var waited []time.Duration
+			p := retry.New().Backoff(backoff.Exponential(time.Second, 2)).Events(func(_ context.Context, e retry.Event) {
+				if e.Kind == retry.Scheduled {
+					waited = append(waited, e.Delay)
+				}
+			})
+			runs := 0
+			s := stream.Stream[int](func(_ context.Context, yield func(int) bool) error {
+				if runs++; runs == 3 {
+					yield(1)
+				}
+				if runs < 4 {
+					return errBusy
+				}
+				yield(2)
+				return nil
+			})
+			got, err := s.Retry(p, stream.Restart[int]().Reset(stream.ResetAfter(1).MaxTotal(100))).Collect(t.Context())
+			assert.NoError(t, err)
+			assert.Equal(t, []int{1, 2}, got)
+			assert.Equal(t, []time.Duration{time.Second, 2 * time.Second, time.Second}, waited)
+		})
+	},
+	"B089 yetone/cumora#30": func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second-1)
+			defer cancel()
+			connects := 0
+			s := stream.Stream[int](func(context.Context, func(int) bool) error { connects++; return nil })
+			_, err := s.Repeat(backoff.Constant(time.Second)).Collect(ctx)
+			assert.ErrorIs(t, err, context.DeadlineExceeded)
+			assert.Equal(t, 3, connects)
+		})
+	},
+	// K10 and others, of streams
+	"B034 ReactiveX/RxJava#2826": func(t *testing.T) {
+		for _, between := range []bool{false, true} {
+			subscriptions, failures := 0, 0
+			s := stream.Stream[int](func(context.Context, func(int) bool) error { subscriptions++; return errBusy })
+			if between {
+				s = stream.Map(s, func(v int) int { return v })
+			}
+			p := retry.New().Backoff(backoff.Strategy{}).MaxRetries(retry.Unlimited).If(func(error) bool { failures++; return failures <= 5 })
+			_, err := s.Retry(p, stream.Restart[int]()).Collect(t.Context())
+			assert.Equal(t, errBusy, err)
+			assert.Equal(t, 6, subscriptions)
+		}
+	},
+	"B082 spiffe/go-spiffe#155": func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			p := retry.New().MaxRetries(10).Backoff(backoff.Exponential(time.Second, 2))
+			failing := func(failures int) stream.Stream[int] {
+				return stream.Defer(func(context.Context) (int, error) {
+					if failures--; failures >= 0 {
+						return 0, errBusy
+					}
+					return 1, nil
+				}).Retry(p, stream.BeforeFirst[int]())
+			}
+			_, err := failing(10).First(t.Context())
+			assert.NoError(t, err)
+			began := time.Now()
+			_, err = failing(1).First(t.Context())
+			assert.NoError(t, err)
+			assert.Equal(t, time.Second, time.Since(began))
+		})
+	},
+	"B092 ReactiveX/RxPY#202": func(t *testing.T) {
+		shared := stream.FromSeq2(func(yield func(int, error) bool) { yield(0, errBusy) })
+		_, err := shared.Stream().Retry(retry.New().Backoff(backoff.Strategy{}), stream.Restart[int]()).Collect(t.Context())
+		assert.Equal(t, stream.ErrUsed, err, "told at the first retry, and not the old failure again")
+	},
+	"B094 ReactiveX/RxJava#4840": func(t *testing.T) {
+		made := 0
+		s := stream.From(func(context.Context) iter.Seq2[int, error] {
+			made++
+			v := made
+			return func(yield func(int, error) bool) { _ = yield(v, nil) && v < 3 && yield(0, errBusy) }
+		})
+		got, err := s.Retry(retry.New().Backoff(backoff.Strategy{}), stream.Restart[int]()).Collect(t.Context())
+		assert.NoError(t, err)
+		assert.Equal(t, []int{1, 2, 3}, got, "computed anew in every run")
+	},
+	"B098 ecadlabs/taquito#724": func(t *testing.T) { // the stack and the heap: package stream's own tests
+		runs := 0
+		s := stream.Defer(func(context.Context) (int, error) {
+			if runs++; runs <= 1_000_000 {
+				return 0, errBusy
+			}
+			return runs, nil
+		})
+		v, err := s.Retry(retry.New().Backoff(backoff.Strategy{}).MaxRetries(retry.Unlimited), stream.BeforeFirst[int]()).First(t.Context())
+		assert.NoError(t, err)
+		assert.Equal(t, 1_000_001, v)
+	},
+	"B100 reactor/reactor-core#3708": func(t *testing.T) {
+		hot := make(chan int, 1)
+		hot <- 1
+		close(hot) // when its last subscriber leaves
+		source := stream.FromChan(hot)
+		s := stream.MapErr(source.Stream(), func(int) (int, error) { return 0, errBusy })
+		_, err := s.Retry(retry.New().Backoff(backoff.Strategy{}), stream.Restart[int]()).Collect(t.Context())
+		assert.Equal(t, stream.ErrUsed, err, "not a silent end")
+	},
+	"B101 ReactiveX/rxdart#428": func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+			defer cancel()
+			subscriptions := 0
+			s := stream.Stream[int](func(context.Context, func(int) bool) error { subscriptions++; return errBusy })
+			_, err := s.Retry(retry.New().MaxRetries(5).Backoff(backoff.Constant(100*time.Millisecond)), stream.Restart[int]()).Collect(ctx)
+			assert.ErrorIs(t, err, errBusy)
+			time.Sleep(time.Hour)
+			assert.Equal(t, 1, subscriptions)
+		})
+	},
+	"B103 ReactiveX/RxGo#50": func(t *testing.T) {
+		for want, mode := range map[[5]int]stream.Mode[int]{{1, 2, 1, 2, 3}: stream.Restart[int](), {1, 2, 3}: stream.SkipSeen[int]()} {
+			runs := 0
+			s := stream.Stream[int](func(_ context.Context, yield func(int) bool) error {
+				if runs++; yield(1) && yield(2) && runs == 1 {
+					return errBusy
+				}
+				yield(3)
+				return nil
+			})
+			got, err := s.Retry(retry.New().Backoff(backoff.Strategy{}), mode).Collect(t.Context())
+			assert.NoError(t, err)
+			assert.Equal(t, want[:len(got)], got)
+		}
 	},
 	// K6, of futures
 	"B067 failsafe-lib/failsafe#52, helidon-io/helidon#3650": func(t *testing.T) {
