@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -17,6 +18,7 @@ import (
 	"github.com/dacapo-go/dacapo/backoff"
 	"github.com/dacapo-go/dacapo/future"
 	"github.com/dacapo-go/dacapo/retry"
+	"github.com/dacapo-go/dacapo/stream"
 )
 
 var (
@@ -140,6 +142,35 @@ func Example_readmeRunAll() {
 	users, err := future.RunAll(ctx, 8, ops...)
 	fmt.Println(users, err)
 	// Output: [{Clara} {Clara} {Clara}] <nil>
+}
+
+func printEvents(ctx context.Context, openLog func(context.Context) iter.Seq2[string, error]) error {
+	events := stream.From(openLog).Retry(retry.Standard(), stream.SkipSeen[string]())
+	for event, err := range events.All(ctx) {
+		if err != nil {
+			return err
+		}
+		fmt.Println(event)
+	}
+	return nil
+}
+
+func Example_readmeStreams() {
+	opened := 0
+	err := printEvents(context.Background(), func(context.Context) iter.Seq2[string, error] {
+		opened++
+		return func(yield func(string, error) bool) {
+			if !yield("started", nil) || opened == 1 && !yield("", errBusy) {
+				return
+			}
+			yield("ended", nil)
+		}
+	})
+	fmt.Println(err, opened)
+	// Output:
+	// started
+	// ended
+	// <nil> 2
 }
 
 func Example_readmeFutures() {
