@@ -143,7 +143,8 @@ func (m *Memo[T]) land(f *flight[T], v T, err error) {
 		m.kept.Store(&v)
 	}
 	m.flight = nil
-	f.result = Result[T]{v, err}
+	f.result.Value = v
+	f.result.Err, _ = eager.Strip(err) // a mark is for the attempt that the function was told of
 	close(f.landed)
 	m.mu.Unlock()
 	f.cancel(nil)

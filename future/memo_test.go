@@ -2,6 +2,7 @@ package future_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -146,5 +147,86 @@ func TestTheLastToLeaveCancelsTheFlight(t *testing.T) {
 		assert.NoError(t, err)
 		assert.Equal(t, 2, v)
 		assert.Equal(t, 3*time.Second, time.Since(start))
+	})
+}
+
+func TestAMemoThatWouldWaitForItselfSaysSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var m, other *future.Memo[int]
+		m = future.NewMemo(func(ctx context.Context) (int, error) { return other.Get(ctx) })
+		other = future.NewMemo(func(ctx context.Context) (int, error) { return m.Get(ctx) })
+		_, err := m.Get(t.Context())
+		assert.EqualError(t, err, "future: Memo.Get was called by the memo's own function: it would wait for itself")
+	})
+}
+
+func TestWhoHasNoTimeStartsNoFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dead, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := future.NewMemo(func(context.Context) (int, error) { t.Error("called"); return 1, nil }).Get(dead)
+		assert.ErrorIs(t, err, context.Canceled)
+		synctest.Wait()
+	})
+}
+
+// Who only waits for the end of a flight that all have left has no part in it when leaving, nor has who comes then.
+func TestAFlightThatAllHaveLeftStaysLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		runs := 0
+		m := future.NewMemo(func(context.Context) (int, error) {
+			if runs++; runs == 1 {
+				time.Sleep(time.Minute)
+				return 0, errBoom
+			}
+			return runs, nil
+		})
+		for range 3 {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			_, err := m.Get(ctx)
+			cancel()
+			assert.ErrorIs(t, err, context.DeadlineExceeded)
+		}
+		v, err := m.Get(t.Context())
+		assert.NoError(t, err)
+		assert.Equal(t, 2, v)
+	})
+}
+
+// The flight lands and the context ends when the wait has begun, so that both are ready: the result comes first.
+func TestALandedFlightBeatsTheEndOfTheContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for i := range 200 {
+			fails := []error{nil, errBoom}[i%2]
+			ctx, cancel := context.WithCancel(t.Context())
+			m := future.NewMemo(func(context.Context) (int, error) { time.Sleep(time.Millisecond); return 7, fails })
+			v, err := m.Get(meanwhile{ctx, func() { time.Sleep(2 * time.Millisecond); cancel() }})
+			assert.True(t, v == 7 && err == fails, "%v", err)
+		}
+	})
+}
+
+// asks is a context that something happens to when it is first asked whether it has ended.
+type asks struct {
+	context.Context
+	once *sync.Once
+	do   func()
+}
+
+func (a asks) Err() error {
+	a.once.Do(a.do)
+	return a.Context.Err()
+}
+
+// The flight lands between the look for a value and that for a flight.
+func TestASuccessIsNotFlownAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		runs := 0
+		m := future.NewMemo(func(context.Context) (int, error) { runs++; time.Sleep(time.Second); return runs, nil })
+		future.Go(t.Context(), m.Get)
+		synctest.Wait()
+		v, err := m.Get(asks{t.Context(), new(sync.Once), func() { time.Sleep(time.Minute) }})
+		assert.True(t, v == 1 && err == nil)
+		assert.Equal(t, 1, runs)
 	})
 }

@@ -77,20 +77,19 @@ func RunAny[T any](ctx context.Context, limit int, ops ...func(context.Context) 
 			d.first(v, nil)
 			return ErrLost
 		}
-		echo, marked := isEcho(ctx, err), eager.IsMarked(err)
+		whole, echo, marked := cutShort(ctx, err), isEcho(ctx, err), eager.IsMarked(err)
 		mu.Lock()
 		defer mu.Unlock()
 		allMarked = allMarked && marked
 		if last == nil || !echo { // an echo says less than what was before
-			last = err
+			last = whole
 		}
 		return nil
 	})
 	if d.is {
 		return d.value, nil
 	}
-	last = eager.Choose(last, allMarked)
-	if cut || isEcho(ctx, last) {
+	if last = eager.Choose(last, allMarked); cut {
 		last = cutShort(ctx, last)
 	}
 	return d.value, last

@@ -2,7 +2,7 @@ package stream_test
 
 import (
 	"context"
-	"errors"
+	"math"
 	"runtime"
 	"testing"
 	"testing/synctest"
@@ -81,7 +81,7 @@ func TestAResetWithACapEnds(t *testing.T) {
 			})
 			_, err := s.Retry(retry.New().WrapErrors().Backoff(backoff.Constant(ms)), stream.Restart[int]().Reset(reset)).Collect(t.Context())
 			var e *retry.Error
-			assert.True(t, errors.As(err, &e), name)
+			assert.ErrorAs(t, err, &e, name)
 			assert.Equal(t, retry.Exhausted, e.Reason)
 			assert.Equal(t, map[string]int{"in all": 1001, "within": 11, "healthy, within": 11, "healthy, in all ": 1}[name], runs, name)
 		}
@@ -123,4 +123,40 @@ func TestAnElementAllocatesNothing(t *testing.T) {
 		sum := 0
 		assert.LessOrEqual(t, testing.AllocsPerRun(5, func() { _ = c.s(t.Context(), func(v int) bool { sum += v; return true }) }), c.most, name)
 	}
+}
+
+// A reset forgets the wait before: the next is as at first.
+func TestAResetForgetsTheWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var waited []time.Duration
+		p := retry.New().Backoff(backoff.Decorrelated(time.Second)).Rand(func() uint64 { return math.MaxUint64 }).
+			Events(func(_ context.Context, e retry.Event) {
+				if e.Kind == retry.Scheduled {
+					waited = append(waited, e.Delay.Round(time.Second))
+				}
+			})
+		runs := 0
+		s := stream.Stream[int](func(_ context.Context, yield func(int) bool) error {
+			if runs++; runs == 3 {
+				yield(1)
+			}
+			return errBoom
+		})
+		_, err := s.Retry(p, stream.Restart[int]().Reset(stream.ResetAfter(1))).Collect(t.Context())
+		assert.True(t, err == errBoom)
+		assert.Equal(t, []time.Duration{3 * time.Second, 9 * time.Second, 3 * time.Second, 9 * time.Second, 27 * time.Second}, waited)
+	})
+}
+
+// The context of a run of the source, and its timer, go with it.
+func TestARunOfTheSourceLeavesNothingWithTheContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		s := stream.Failed[int](errBoom).Retry(noWait.MaxRetries(20_000).AttemptTimeout(time.Hour), stream.Restart[int]())
+		before := heapAlloc()
+		_, err := s.Collect(ctx)
+		assert.True(t, err == errBoom)
+		assert.Less(t, heapAlloc()-before, int64(1e6))
+	})
 }

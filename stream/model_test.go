@@ -125,7 +125,7 @@ func drawReset(t *rapid.T) reset {
 
 func (s script) try(n int) try { return s.tries[min(n, len(s.tries)-1)] }
 
-func (s script) reset_() stream.Reset { //nolint:revive // reset is the field
+func (s script) resets() stream.Reset {
 	var r stream.Reset
 	switch s.reset.by {
 	case "elements":
@@ -226,7 +226,7 @@ func (m *model) end(reason retry.Reason, err error) told {
 }
 
 // run is one run of the source: its error, or how it did not return.
-func (m *model) run(y try) (error, string) { //nolint:revive // the error is what it returns
+func (m *model) run(y try) (error, string) { //nolint:staticcheck // the error is what it returns
 	var buffer []int
 	skip := 0
 	for i, v := range y.items {
@@ -295,7 +295,7 @@ func (m *model) cleanup() error {
 	return nil
 }
 
-func (m *model) conclude(y try) (error, string) { //nolint:revive // as run
+func (m *model) conclude(y try) (error, string) { //nolint:staticcheck // as run
 	switch y.ends {
 	case "boom":
 		return errBoom, ""
@@ -340,11 +340,11 @@ func (m *model) judge(err error) retry.Reason {
 // A world is a script that is played.
 type world struct {
 	script
-	open, opened, closed, cursors int
-	got                           []int
-	events                        []retry.Event
-	late                          bool // something was delivered after the end
-	over                          bool
+	open, opened, closed int
+	got                  []int
+	events               []retry.Event
+	late                 bool // something was delivered after the end
+	over                 bool
 }
 
 // source is one run of the source. In Resume it begins at the cursor.
@@ -412,14 +412,14 @@ func (w *world) stream() stream.Stream[int] {
 		mode = stream.SkipSeenBy(id)
 	}
 	if w.mode != "Resume" {
-		return w.source(0).Retry(p, mode.Reset(w.reset_()))
+		return w.source(0).Retry(p, mode.Reset(w.resets()))
 	}
 	return stream.Resume(func(_ context.Context, from int, first bool) stream.Stream[int] {
 		if first != (from == -1) {
 			panic("first until an element has moved the cursor")
 		}
 		return w.source(from + 1)
-	}, func(v int) (int, bool) { return v, true }, -1, p, w.reset_())
+	}, func(v int) (int, bool) { return v, true }, -1, p, w.resets())
 }
 
 // take is the consumer of one element. It reports whether it wants more.
@@ -441,7 +441,7 @@ func (w *world) take(v int) bool {
 }
 
 // consume runs the stream to its end, and says how it ended.
-func (w *world) consume(ctx context.Context) (err error, how string) { //nolint:revive // as model.run
+func (w *world) consume(ctx context.Context) (err error, how string) { //nolint:staticcheck // as model.run
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -456,7 +456,7 @@ func (w *world) consume(ctx context.Context) (err error, how string) { //nolint:
 				how = "consumer"
 			}
 		}()
-		err = w.through_(ctx)
+		err = w.consumeBy(ctx)
 		how = "well"
 	}()
 	<-ended
@@ -464,7 +464,7 @@ func (w *world) consume(ctx context.Context) (err error, how string) { //nolint:
 	return err, how
 }
 
-func (w *world) through_(ctx context.Context) error { //nolint:revive // through is the field
+func (w *world) consumeBy(ctx context.Context) error {
 	s := w.stream()
 	switch w.through {
 	case "All":

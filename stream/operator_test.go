@@ -106,13 +106,8 @@ var operators = []operator{
 		})
 	}, func(items []int, err error) ([]int, error) {
 		items, err = until3(items, err)
-		return slices.Collect(func(yield func(int) bool) {
-			for _, v := range items {
-				if !yield(v/10) || !yield(v/10) {
-					return
-				}
-			}
-		}), err
+		all, _ := each(func(v int) []int { return []int{v / 10, v / 10} })(items, nil)
+		return all, err
 	}},
 	{"Batch", func(s stream.Stream[int]) stream.Stream[int] {
 		return stream.Map(stream.Batch(s, 2), func(vs []int) int { return vs[0] + 10*len(vs) })

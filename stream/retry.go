@@ -251,7 +251,7 @@ func (k *skipping[T]) attempt(ctx context.Context) (did attempt) {
 		k.seen, k.of = k.seen+1, mix(k.of, one)
 		return true
 	})
-	if diverged || did.err == nil && (dropped < seen || did.fresh == 0 && hash != k.of) {
+	if diverged || did.err == nil && did.fresh == 0 && hash != k.of {
 		did.err = ErrDiverged
 	}
 	did.gave = dropped > 0 || did.fresh > 0

@@ -227,3 +227,27 @@ func TestUnlimitedIsNeverUsedUp(t *testing.T) {
 	d := retry.New().MaxRetries(retry.Unlimited).Next(retry.Failure{Err: errBoom, Retries: math.MaxInt})
 	assert.True(t, d.Retry)
 }
+
+// A source that goes on after the stop is not heard by who had stopped it.
+func TestARudeSourceIsNotHeard(t *testing.T) {
+	for name, op := range map[string]func(stream.Stream[int]) stream.Stream[int]{
+		"Take":   func(s stream.Stream[int]) stream.Stream[int] { return s.Take(9) },
+		"Concat": func(s stream.Stream[int]) stream.Stream[int] { return stream.Concat(s, s) },
+		"MapErr": func(s stream.Stream[int]) stream.Stream[int] {
+			return stream.MapErr(s, func(v int) (int, error) { return v, nil })
+		},
+		"FlatMap": func(s stream.Stream[int]) stream.Stream[int] {
+			return stream.FlatMap(s, func(v int) stream.Stream[int] { return stream.Of(v) })
+		},
+		"Batch": func(s stream.Stream[int]) stream.Stream[int] {
+			return stream.FlatMap(stream.Batch(s, 1), stream.FromSlice[int])
+		},
+		"Repeat": func(s stream.Stream[int]) stream.Stream[int] { return s.Repeat(backoff.Strategy{}) },
+		"Retry":  func(s stream.Stream[int]) stream.Stream[int] { return s.Retry(noWait, stream.Restart[int]()) },
+	} {
+		calls := 0
+		p := &probe{items: []int{1, 2, 3}, rude: 2}
+		assert.NoError(t, op(p.stream())(t.Context(), func(int) bool { calls++; return calls > 1 }), name)
+		assert.Equal(t, 1, calls, name)
+	}
+}

@@ -143,7 +143,7 @@ func Choose(last error, allMarked bool) error {
 // IsMarked reports whether a mark is on the one chain of err.
 func IsMarked(err error) bool { return find(err, anyMark) != nil }
 
-func anyMark(*mark) bool { return true }
+func anyMark(m *mark) bool { return !m.void.Load() }
 
 // find returns the outermost mark on the one chain of err that passes, or nil.
 func find(err error, passes func(*mark) bool) *mark {
