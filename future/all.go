@@ -153,9 +153,7 @@ func settledOf[T any](ctx context.Context, fs []*Future[T]) iter.Seq[int] {
 		}
 		defer func() {
 			for i, f := range fs {
-				if !f.isSettled() {
-					f.forget(&settles[i].node)
-				}
+				f.forget(&settles[i].node)
 			}
 		}()
 		for range fs {

@@ -20,7 +20,7 @@ import (
 
 // TestMain has rapid check more cases than its 100, which are over in a moment.
 func TestMain(m *testing.M) {
-	_ = flag.Set("rapid.checks", "2000")
+	_ = flag.Set("rapid.checks", "3000")
 	m.Run()
 }
 

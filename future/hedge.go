@@ -118,17 +118,13 @@ func (h *hedging[T]) run() Result[T] {
 	defer due.Stop()
 	h.start(ctx)
 	for h.running > 0 {
-		next := due.C
-		if h.left == 0 || h.decided {
-			next = nil
-		}
 		select {
 		case r := <-h.tries:
 			h.running--
 			if !h.decided {
 				h.took(r, cancel)
 			}
-		case <-next:
+		case <-due.C:
 		}
 		if h.left > 0 && !h.decided && h.ctx.Err() == nil { // the caller's: ctx may not have heard yet
 			h.left--
@@ -136,7 +132,7 @@ func (h *hedging[T]) run() Result[T] {
 			due.Reset(h.delay)
 		}
 	}
-	if h.result.Err != nil && !h.decided {
+	if !h.decided {
 		h.result.Err = eager.Choose(h.result.Err, h.allMarked)
 	}
 	return h.result

@@ -147,7 +147,7 @@ type crew[T any] struct {
 	next    atomic.Int64 // the function to be run next
 	workers atomic.Int64 // started, and not replaced
 	standBy atomic.Bool  // there is one, or there can be no other
-	cut     atomic.Bool  // a function was not run, because the context had ended
+	cut     atomic.Bool  // a function was not run
 	wg      sync.WaitGroup
 }
 
@@ -164,14 +164,14 @@ func checkAll[T any](name string, ctx context.Context, limit int, ops []func(con
 }
 
 // run runs the functions and tells each how one ended, until each returns the cause to
-// stop for. It reports whether the end of ctx kept a function from being run.
+// stop for. It reports whether a function was not run, because all had to end.
 func run[T any](ctx context.Context, limit int, ops []func(context.Context) (T, error), each func(int, T, error) error) (cut bool) {
 	c := &crew[T]{ops: ops, each: each, limit: int64(limit)}
 	c.ctx, c.cancel = context.WithCancelCause(ctx)
 	defer c.cancel(nil)
 	c.relieve()
 	c.wg.Wait()
-	return c.cut.Load() && ctx.Err() != nil
+	return c.cut.Load()
 }
 
 // relieve starts a stand-by, if there is need of one and there can be one.
@@ -181,16 +181,14 @@ func (c *crew[T]) relieve() {
 	}
 	if c.workers.Add(1) <= c.limit {
 		c.wg.Add(1)
-		go c.work(true)
+		go c.work()
 	}
 }
 
 // work runs functions until there are no more.
-func (c *crew[T]) work(standsBy bool) {
+func (c *crew[T]) work() {
 	defer c.wg.Done()
-	if standsBy {
-		c.standBy.Store(false) // before it takes a function: from here on there is need of another
-	}
+	c.standBy.Store(false) // before it takes a function: from here on there is need of another
 	var i int
 	guard(func() {
 		for i = c.take(); i < len(c.ops); i = c.take() {
@@ -202,7 +200,7 @@ func (c *crew[T]) work(standsBy bool) {
 		var zero T
 		c.told(i, zero, err)
 		c.wg.Add(1)
-		go c.work(false) // in the place of this worker
+		go c.work() // in the place of this worker
 	})
 }
 

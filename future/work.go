@@ -99,7 +99,7 @@ func (s *state) after(w *work, n *node, t task) {
 func (s *state) forget(n *node) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.isPending() && n.next != nil { // once it is settled, the list is another's
+	if s.isPending() { // once it is settled, the list is another's
 		s.then.remove(n)
 	}
 }

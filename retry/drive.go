@@ -101,7 +101,7 @@ func (r *run) load(s *loop.State) {
 
 // save writes down where the run stands.
 func (r *run) save(s *loop.State) {
-	s.Calls, s.Prev, s.Awaited = r.calls, r.last.Prev, r.awaited
+	s.Calls, s.Prev = r.calls, r.last.Prev
 	if n := min(r.earlier.overcome, len(r.earlier.errs)); n > 0 {
 		if s.Rest == nil {
 			s.Rest = new(loop.Rest)
