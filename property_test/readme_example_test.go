@@ -173,6 +173,14 @@ func Example_readmeStreams() {
 	// <nil> 2
 }
 
+// Futures and streams do not know each other: they meet at the shape of an operation.
+func Example_readmeFirst() {
+	lazy := stream.Of("do", "re", "mi")
+	eager := future.Go(context.Background(), lazy.First)
+	fmt.Println(eager.Await(context.Background()))
+	// Output: do <nil>
+}
+
 func Example_readmeFutures() {
 	err := printOrders(context.Background(),
 		func(context.Context) (User, error) { return User{"Clara"}, nil },
