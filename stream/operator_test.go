@@ -383,7 +383,7 @@ func TestTheEndOfTheContextEndsARun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Second, func() { cancel(errCause) })
-		err := stream.Of(1, 2).ToChan(ctx, make(chan int))
+		err := stream.Of(1).ToChan(ctx, make(chan int))
 		assert.ErrorIs(t, err, context.Canceled)
 		assert.ErrorIs(t, err, errCause)
 	})
