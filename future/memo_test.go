@@ -127,14 +127,14 @@ func TestTheLastToLeaveCancelsTheFlight(t *testing.T) {
 				return runs, nil
 			}
 			<-ctx.Done()
-			assert.Equal(t, 2*time.Second, time.Since(start), "when the last has left")
+			assert.Equal(t, 3*time.Second, time.Since(start), "when the last has left")
 			assert.Equal(t, errOther, context.Cause(ctx), "with the cause of the last")
 			time.Sleep(time.Second)
 			return 0, ctx.Err()
 		})
 		for i := range 3 {
 			ctx, cancel := context.WithCancelCause(t.Context())
-			time.AfterFunc(time.Duration(i)*time.Second, func() {
+			time.AfterFunc(time.Duration(i+1)*time.Second, func() {
 				if i == 2 {
 					cancel(errOther)
 				}
@@ -142,11 +142,11 @@ func TestTheLastToLeaveCancelsTheFlight(t *testing.T) {
 			})
 			future.Go(ctx, m.Get)
 		}
-		time.Sleep(2500 * time.Millisecond)
+		time.Sleep(3500 * time.Millisecond)
 		v, err := m.Get(t.Context()) // in between: waits for the end of the flight that was left
 		assert.NoError(t, err)
 		assert.Equal(t, 2, v)
-		assert.Equal(t, 3*time.Second, time.Since(start))
+		assert.Equal(t, 4*time.Second, time.Since(start))
 	})
 }
 
