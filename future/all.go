@@ -173,7 +173,7 @@ type watch struct {
 
 // settling is the task that puts one future's index into the watch.
 type settling struct {
-	node
+	node[task]
 	watch *watch
 	index int
 }

@@ -21,7 +21,7 @@ func Map[T, U any](f *Future[T], fn func(T) (U, error)) *Future[U] {
 
 type mapped[T, U any] struct {
 	Future[U]
-	node
+	node[task]
 	from *Future[T]
 	fn   func(T) (U, error)
 }
@@ -71,7 +71,7 @@ func FlatMap[T, U any](f *Future[T], fn func(T) *Future[U]) *Future[U] {
 
 type chained[T, U any] struct {
 	Future[U]
-	node
+	node[task]
 	from  *Future[T]
 	fn    func(T) *Future[U]
 	inner *Future[U]
@@ -126,7 +126,7 @@ func Recover[T any](f *Future[T], fn func(error) (T, error)) *Future[T] {
 
 type recovered[T any] struct {
 	Future[T]
-	node
+	node[task]
 	from *Future[T]
 	fn   func(error) (T, error)
 }

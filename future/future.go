@@ -31,7 +31,7 @@ type state struct {
 	mu     sync.Mutex     // guards phase's change to settled, done and then
 	latch  sync.WaitGroup // open once settled: a waiter without a channel is cheaper
 	done   chan struct{}  // closed once settled; nil: nobody has asked for it
-	then   list           // what is to run once settled
+	then   list[task]     // what is to run once settled
 	err    error
 	failed uint64 // the epoch of the failure
 }
@@ -94,15 +94,15 @@ func orElse(err, otherwise error) error {
 
 // settle makes v and err the result, which failed in the given epoch, unless there
 // is a result already; it reports whether, and returns what is to run then.
-func (f *Future[T]) settle(v T, err error, failed uint64) (then list, ok bool) {
+func (f *Future[T]) settle(v T, err error, failed uint64) (then list[task], ok bool) {
 	f.mu.Lock()
 	if !f.isPending() {
 		f.mu.Unlock()
-		return list{}, false
+		return list[task]{}, false
 	}
 	f.value, f.err, f.failed = v, err, failed
 	then, done := f.then, f.done
-	f.then = list{}
+	f.then = list[task]{}
 	f.phase.Store(settled)
 	f.mu.Unlock()
 	f.latch.Done()

@@ -56,25 +56,21 @@ func (r *retried[T]) start() {
 	})
 }
 
-// awake goes on when the wait is over, on a goroutine of the timer's.
+// awake goes on when the wait is over, or its context has ended: whichever is first.
 func (r *retried[T]) awake() {
 	if !r.rise() {
 		return
 	}
-	r.step(func() {
-		if r.wakes() {
-			r.calls()
-		}
-	})
-}
-
-// run ends the wait where the context has ended, on the goroutine that ends all such
-// waits.
-func (r *retried[T]) run(*work) {
 	r.timer.Stop()
 	r.step(func() {
-		if r.wakes() { // a context that, after all, says it has not ended
+		if !r.wakes() {
+			return
+		}
+		select {
+		case <-r.ctx.Done(): // it says it has not ended, after all; others wait for this goroutine
 			go r.step(r.calls)
+		default:
+			r.calls()
 		}
 	})
 }
@@ -90,8 +86,9 @@ func (r *retried[T]) step(do func()) {
 // calls makes calls until one is followed by a wait, or by none.
 func (r *retried[T]) calls() {
 	for {
-		err := r.call(loop.Driver.Call(r.ctx, r.policy, &r.at))
-		wait, again, end := loop.Driver.Return(r.ctx, r.policy, &r.at, err)
+		ctx, awaited := loop.Driver.Call(r.ctx, r.policy, &r.at)
+		err := r.call(ctx)
+		wait, again, end := loop.Driver.Return(r.ctx, r.policy, &r.at, awaited, err)
 		if !again {
 			r.end(r.value, end)
 			return
@@ -121,7 +118,7 @@ func (r *retried[T]) sleep(wait time.Duration) {
 	if r.timer == nil {
 		awake = r.awake
 	}
-	r.sleeper.sleep(wait, r, awake)
+	r.sleeper.sleep(wait, awake)
 }
 
 // wakes ends a wait. It reports whether a call follows; if not, the run has ended.

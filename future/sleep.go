@@ -12,8 +12,8 @@ import (
 // wait under contexts that end with one channel are in one ward, which has a single
 // hook on that end.
 type sleeper struct {
-	node
-	ward   *ward
+	node[func()]
+	ward   *ward       // nil: it does not wait
 	timer  *time.Timer // made at the first wait
 	ctx    context.Context
 	policy *retry.Policy
@@ -21,7 +21,7 @@ type sleeper struct {
 
 // A ward is a list of sleepers, and gone when that is empty.
 type ward struct {
-	list   list
+	list   list[func()]
 	ended  <-chan struct{}
 	unhook func() bool   // nil: the hook is being made
 	policy *retry.Policy // of the last to come, to be shared by those with an equal one
@@ -52,7 +52,7 @@ func wardOf(ended <-chan struct{}) (w *ward, isNew bool) {
 
 // leave takes a sleeper out of its ward. It returns the ward's hook, to be taken off,
 // if it was the last. The lock is held.
-func (w *ward) leave(n *node) (unhook func() bool) {
+func (w *ward) leave(n *node[func()]) (unhook func() bool) {
 	w.list.remove(n)
 	if w.list.first != nil {
 		return nil
@@ -64,11 +64,11 @@ func (w *ward) leave(n *node) (unhook func() bool) {
 	return w.unhook
 }
 
-// sleep has the run wait: after d the timer calls awake, on a goroutine of its own;
-// where the context ends first, t is run. Only the first wait needs awake.
-func (s *sleeper) sleep(d time.Duration, t task, awake func()) {
+// sleep has the run wait: awake is called after d, on a goroutine of the timer's, or where
+// the context ends, on the one that ends all its waits; or by both. Only the first wait
+// needs it.
+func (s *sleeper) sleep(d time.Duration, awake func()) {
 	ctx, ended := s.ctx, s.ctx.Done()
-	s.task = t
 	wards.Lock()
 	w, isNew := wardOf(ended)
 	if w.policy != nil && *s.policy == *w.policy {
@@ -77,7 +77,7 @@ func (s *sleeper) sleep(d time.Duration, t task, awake func()) {
 	w.policy, s.ward = s.policy, w
 	w.list.push(&s.node)
 	if s.timer == nil {
-		s.timer = time.AfterFunc(d, awake)
+		s.owner, s.timer = awake, time.AfterFunc(d, awake)
 	} else {
 		s.timer.Reset(d)
 	}
@@ -99,15 +99,19 @@ func (w *ward) hook(ctx context.Context) {
 	}
 }
 
-// rise takes the run out of its ward when its time has come. It reports false where
-// the end of the context was first.
+// rise ends the wait. It reports false where it has ended already.
 func (s *sleeper) rise() bool {
 	wards.Lock()
-	if s.next == nil {
+	w := s.ward
+	if w == nil {
 		wards.Unlock()
 		return false
 	}
-	unhook := s.ward.leave(&s.node)
+	s.ward = nil
+	var unhook func() bool
+	if s.next != nil { // else the ward ends
+		unhook = w.leave(&s.node)
+	}
 	wards.Unlock()
 	if unhook != nil {
 		unhook()
@@ -124,14 +128,14 @@ func (w *ward) end() {
 			go w.end()
 		}
 	}()
-	for t := w.next(); t != nil; t = w.next() {
-		t.run(nil)
+	for awake := w.next(); awake != nil; awake = w.next() {
+		awake()
 	}
 	over = true
 }
 
-// next takes the first sleeper out of the ward.
-func (w *ward) next() task {
+// next takes the first sleeper out of the ward, and returns what wakes it.
+func (w *ward) next() (awake func()) {
 	wards.Lock()
 	defer wards.Unlock()
 	n := w.list.first
@@ -139,5 +143,5 @@ func (w *ward) next() task {
 		return nil
 	}
 	w.leave(n)
-	return n.task
+	return n.owner
 }

@@ -7,22 +7,22 @@ type task interface {
 	run(w *work)
 }
 
-// A node is a task in a list: at most one at a time.
-type node struct {
-	prev, next *node
-	task       task
+// A node is a place in a list, for at most one list at a time, and what has it.
+type node[O any] struct {
+	prev, next *node[O]
+	owner      O
 }
 
-// A list of tasks, in a ring: the first's prev is the last.
-type list struct{ first *node }
+// A list of nodes, in a ring: the first's prev is the last.
+type list[O any] struct{ first *node[O] }
 
-func (l *list) push(n *node) {
+func (l *list[O]) push(n *node[O]) {
 	n.prev, n.next = n, n
-	l.join(list{n})
+	l.join(list[O]{n})
 }
 
-// join appends the tasks of other, which is not used again.
-func (l *list) join(other list) {
+// join appends the nodes of other, which is not used again.
+func (l *list[O]) join(other list[O]) {
 	switch {
 	case other.first == nil:
 	case l.first == nil:
@@ -36,7 +36,7 @@ func (l *list) join(other list) {
 }
 
 // remove takes n, which is in the list, out of it.
-func (l *list) remove(n *node) {
+func (l *list[O]) remove(n *node[O]) {
 	if l.first == n {
 		l.first = n.next
 		if n.next == n {
@@ -49,7 +49,7 @@ func (l *list) remove(n *node) {
 
 // work is what a goroutine that settled a future has to run. It is a list and not a
 // recursion, so that a chain of any length fits on the stack.
-type work struct{ list list }
+type work struct{ list list[task] }
 
 // drain runs all that is in w. Where a task ends the goroutine (runtime.Goexit),
 // another goroutine runs the rest.
@@ -65,13 +65,13 @@ func (w *work) drain() {
 	for w.list.first != nil {
 		n := w.list.first
 		w.list.remove(n)
-		n.task.run(w)
+		n.owner.run(w)
 	}
 }
 
 // run runs the tasks that settling a future has brought up: in their turn on w, or
 // now if there is none. (Only then w is made, for it is on the heap.)
-func (w *work) run(then list) {
+func (w *work) run(then list[task]) {
 	switch {
 	case then.first == nil:
 	case w == nil:
@@ -82,8 +82,8 @@ func (w *work) run(then list) {
 }
 
 // after runs t once s has settled: at once, if it has.
-func (s *state) after(w *work, n *node, t task) {
-	n.task = t
+func (s *state) after(w *work, n *node[task], t task) {
+	n.owner = t
 	s.mu.Lock()
 	waits := s.isPending()
 	if waits {
@@ -96,7 +96,7 @@ func (s *state) after(w *work, n *node, t task) {
 }
 
 // forget takes back what after was asked to do, if that has not begun.
-func (s *state) forget(n *node) {
+func (s *state) forget(n *node[task]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.isPending() { // once it is settled, the list is another's

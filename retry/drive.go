@@ -28,12 +28,11 @@ func (*driver) Start(ctx context.Context, policy any, s *loop.State, eager bool)
 	return err
 }
 
-func (*driver) Call(ctx context.Context, policy any, s *loop.State) context.Context {
-	s.Awaited = eager.Awaited()
+func (*driver) Call(ctx context.Context, policy any, s *loop.State) (call context.Context, awaited uint64) {
 	if p := policy.(*Policy); p.more != nil || s.Rest != nil { // spares the stack of a first call
-		return prepare(ctx, p, s)
+		ctx = prepare(ctx, p, s)
 	}
-	return ctx
+	return ctx, eager.Awaited()
 }
 
 // prepare begins a call that has somebody to tell, something to say or a time limit.
@@ -49,10 +48,13 @@ func prepare(ctx context.Context, p *Policy, s *loop.State) context.Context {
 	return ctx
 }
 
-func (*driver) Return(ctx context.Context, policy any, s *loop.State, err error) (wait time.Duration, again bool, end error) {
+func (*driver) Return(
+	ctx context.Context, policy any, s *loop.State, awaited uint64, err error,
+) (wait time.Duration, again bool, end error) {
 	p := policy.(*Policy)
 	var r run
 	r.load(s)
+	r.awaited = awaited
 	if !r.again(ctx, p, nil, &err) {
 		return 0, false, err
 	}
@@ -82,7 +84,7 @@ func (*driver) Wake(ctx context.Context, policy any, s *loop.State, err error) e
 
 // load takes up a run where it stands.
 func (r *run) load(s *loop.State) {
-	r.calls, r.last.Retries, r.last.Prev, r.awaited = s.Calls, max(s.Calls-1, 0), s.Prev, s.Awaited
+	r.calls, r.last.Retries, r.last.Prev = s.Calls, max(s.Calls-1, 0), s.Prev
 	if s.Rest == nil {
 		return
 	}

@@ -74,14 +74,15 @@ type attempt struct {
 
 // rerun is what all modes share: one run, with its retries.
 type rerun struct {
-	policy *retry.Policy
-	reset  Reset
-	at     loop.State
-	did    attempt
-	began  time.Time   // the attempt, where it matters
-	total  int         // retries
-	recent []time.Time // a ring of the last retries: see MaxWithin
-	oldest int         // in it
+	policy  *retry.Policy
+	reset   Reset
+	at      loop.State
+	awaited uint64 // see loop.Stepper
+	did     attempt
+	began   time.Time   // the attempt, where it matters
+	total   int         // retries
+	recent  []time.Time // a ring of the last retries: see MaxWithin
+	oldest  int         // in it
 }
 
 // run runs attempts until one is not followed by another.
@@ -105,7 +106,7 @@ func (r *rerun) run(ctx context.Context, one func(context.Context) attempt) erro
 		if last := r.last(); last != 0 {
 			r.at.Extra().Last = uint8(last)
 		}
-		wait, again, end := loop.Driver.Return(ctx, r.policy, &r.at, err)
+		wait, again, end := loop.Driver.Return(ctx, r.policy, &r.at, r.awaited, err)
 		if !again {
 			return end
 		}
@@ -119,7 +120,8 @@ func (r *rerun) run(ctx context.Context, one func(context.Context) attempt) erro
 
 // attempt makes one attempt, whose context ends with it.
 func (r *rerun) attempt(ctx context.Context, one func(context.Context) attempt) {
-	ctx, cancel := context.WithCancel(loop.Driver.Call(ctx, r.policy, &r.at))
+	ctx, r.awaited = loop.Driver.Call(ctx, r.policy, &r.at)
+	ctx, cancel := context.WithCancel(ctx)
 	defer r.at.End()
 	defer cancel()
 	if r.reset.kind == afterTime {

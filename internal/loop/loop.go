@@ -16,12 +16,13 @@ type Stepper interface {
 	Start(ctx context.Context, policy any, s *State, eager bool) error
 
 	// Call begins a call, and returns its context. If that is to end with the call,
-	// s.Rest.More.Cancel ends it.
-	Call(ctx context.Context, policy any, s *State) context.Context
+	// s.End ends it. How many failures have been awaited (see package eager) is to be
+	// handed to Return.
+	Call(ctx context.Context, policy any, s *State) (call context.Context, awaited uint64)
 
 	// Return decides what follows a call that returned err: another one after a
 	// wait, or the run's end with end.
-	Return(ctx context.Context, policy any, s *State, err error) (wait time.Duration, again bool, end error)
+	Return(ctx context.Context, policy any, s *State, awaited uint64, err error) (wait time.Duration, again bool, end error)
 
 	// Leave ends a run whose consumer wants no more, when its call returned err.
 	Leave(ctx context.Context, policy any, s *State, err error) (end error)
@@ -43,10 +44,9 @@ var (
 // State is where a run stands between two steps. The zero State is a run that has
 // not started. It is small, because many runs can be waiting at once.
 type State struct {
-	Calls   int           // made or being made
-	Prev    time.Duration // the strategy's part of the wait before
-	Awaited uint64        // failures when the call began: see package eager
-	Rest    *Rest         // nil where there is nothing in it
+	Calls int           // made or being made
+	Prev  time.Duration // the strategy's part of the wait before
+	Rest  *Rest         // nil where there is nothing in it
 }
 
 // Extra returns the part of the state that few runs have.
