@@ -144,20 +144,20 @@ func Example_readmeRunAll() {
 	// Output: [{Clara} {Clara} {Clara}] <nil>
 }
 
-func printEvents(ctx context.Context, openLog func(context.Context) iter.Seq2[string, error]) error {
-	events := stream.From(openLog).Retry(retry.Standard(), stream.SkipSeen[string]())
-	for event, err := range events.All(ctx) {
+func printRows(ctx context.Context, query func(context.Context) iter.Seq2[string, error]) error {
+	rows := stream.From(query).Retry(retry.Standard(), stream.SkipSeen[string]())
+	for row, err := range rows.All(ctx) {
 		if err != nil {
 			return err
 		}
-		fmt.Println(event)
+		fmt.Println(row)
 	}
 	return nil
 }
 
 func Example_readmeStreams() {
 	opened := 0
-	err := printEvents(context.Background(), func(context.Context) iter.Seq2[string, error] {
+	err := printRows(context.Background(), func(context.Context) iter.Seq2[string, error] {
 		opened++
 		return func(yield func(string, error) bool) {
 			if !yield("started", nil) || opened == 1 && !yield("", errBusy) {

@@ -31,6 +31,9 @@ func BenchmarkPipe(b *testing.B) {
 	ctx := context.Background()
 	stored := stream.Map(stream.FromSlice(million), squareOf).Filter(evenOf)
 	retried := stored.Retry(retry.New(), stream.Restart[int]())
+	skipping := stored.Retry(retry.New(), stream.SkipSeen[int]())
+	resumed := stream.Resume(func(context.Context, int, bool) stream.Stream[int] { return stored }, func(v int) (int, bool) { return v, true }, 0, retry.New(), stream.Reset{})
+	unretried := func() { sink, _ = stream.Reduce(ctx, stored, 0, addOf) }
 	for _, c := range []struct {
 		name         string
 		hand, dacapo func()
@@ -45,7 +48,9 @@ func BenchmarkPipe(b *testing.B) {
 			}
 			sink = sum
 		}, func() { sink, _ = stream.Reduce(ctx, stored, 0, addOf) }},
-		{"retried, against stored", func() { sink, _ = stream.Reduce(ctx, stored, 0, addOf) }, func() { sink, _ = stream.Reduce(ctx, retried, 0, addOf) }},
+		{"Restart, against stored", unretried, func() { sink, _ = stream.Reduce(ctx, retried, 0, addOf) }},
+		{"SkipSeen, against stored", unretried, func() { sink, _ = stream.Reduce(ctx, skipping, 0, addOf) }},
+		{"Resume, against stored", unretried, func() { sink, _ = stream.Reduce(ctx, resumed, 0, addOf) }},
 	} {
 		for _, of := range []struct {
 			name string

@@ -1,8 +1,8 @@
-// Package stream is for work that can be started again and gives many values: a file that
-// is followed, the pages of an API, the rows of a query.
+// Package stream is for work that can be started again and gives many values: the rows of a
+// query, the pages of an API, the lines of a log.
 //
-//	lines := stream.From(openLog).Retry(retry.Standard(), stream.SkipSeen[string]())
-//	for line, err := range lines.All(ctx) {
+//	rows := stream.From(query).Retry(retry.Standard(), stream.SkipSeen[Row]())
+//	for row, err := range rows.All(ctx) {
 //		…
 //	}
 //
@@ -34,9 +34,12 @@
 // A run pushes its elements on the goroutine that runs it, one at a time, and ends with one
 // error or none. A consumer that wants no more, or panics, is no failure of the source and is
 // never retried; the source is told, cleans up, and the error of that is the run's. Operators
-// and modes keep nothing between runs, and nothing that grows with elements or retries but
-// what an argument bounds. Only [Merge] and [ParMap] start goroutines; all have ended when the
+// and modes keep nothing between runs, and memory does not grow with elements or retries,
+// except as far as an argument such as Buffered's max allows. Only [Merge] and [ParMap] start goroutines; all have ended when the
 // run has.
+//
+// Where the context ended a run, the error of a sink (but for Reduce, which is a bare loop)
+// matches the context's error and its cause. A source that does not look at its context, such as [FromSlice], runs to its end.
 //
 // # Tests
 //

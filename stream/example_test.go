@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/dacapo-go/dacapo/backoff"
@@ -57,9 +58,9 @@ func Example() {
 	// 3
 }
 
-// A file of JSON lines is followed through faults: reading begins anew behind the last line
-// that was taken, so that none is lost and none comes twice.
-func Example_followingAFile() {
+// A log of JSON lines is read through faults: reading begins anew behind the last line that
+// was taken, so that none is lost and none comes twice.
+func Example_aLogOfJSONLines() {
 	type event struct {
 		ID   int
 		next int64 // the offset of the line behind it
@@ -356,6 +357,22 @@ func ExampleParMap() {
 	// Output: [1 2 3] <nil>
 }
 
+// Eight at a time, each with retries.
+func ExampleParMap_retries() {
+	var calls atomic.Int64
+	fetch := func(_ context.Context, id int) (string, error) {
+		if calls.Add(1) == 2 {
+			return "", errBusy
+		}
+		return fmt.Sprint("user ", id), nil
+	}
+	users := stream.ParMap(stream.Of(1, 2, 3), 8, stream.Ordered, func(ctx context.Context, id int) (string, error) {
+		return retry.Do(ctx, noWait, func(ctx context.Context) (string, error) { return fetch(ctx, id) })
+	})
+	fmt.Println(users.Collect(context.Background()))
+	// Output: [user 1 user 2 user 3] <nil>
+}
+
 func ExampleOrder() {
 	fmt.Println(stream.Ordered, stream.Unordered)
 	// Output: ordered unordered
@@ -470,7 +487,7 @@ func ExampleBuffered() {
 }
 
 func ExampleMode_Reset() {
-	// Three retries in a row, but any number in all, as long as an element comes in between.
+	// One retry in a row and a hundred in all, if an element comes in between.
 	s := flaky(2).Retry(noWait.MaxRetries(1), stream.Restart[int]().Reset(stream.ResetAfter(1).MaxTotal(100)))
 	fmt.Println(s.Collect(context.Background()))
 	// Output: [1 1 2 1 2 3] <nil>
@@ -486,6 +503,23 @@ func ExampleReset() {
 	_, err := flaky(2).Retry(noWait.MaxRetries(1), stream.Restart[int]().Reset(never)).Collect(context.Background())
 	fmt.Println(err)
 	// Output: busy
+}
+
+func ExampleResetNever() {
+	s := stream.Concat(stream.Of(1), stream.Failed[int](errBusy))
+	open := func(context.Context, int, bool) stream.Stream[int] { return s }
+	all, err := stream.Resume(open, func(v int) (int, bool) { return v, true }, 0, noWait, stream.ResetNever()).Collect(context.Background())
+	fmt.Println(all, err) // 3 retries, though each run went on
+	// Output: [1 1 1 1] busy
+}
+
+func ExampleResetOnProgress() {
+	s := stream.Concat(stream.Of(1), stream.Failed[int](errBusy))
+	open := func(context.Context, int, bool) stream.Stream[int] { return s }
+	reset := stream.ResetOnProgress().MaxTotal(5)
+	all, err := stream.Resume(open, func(v int) (int, bool) { return v, true }, 0, noWait, reset).Collect(context.Background())
+	fmt.Println(all, err)
+	// Output: [1 1 1 1 1 1] busy
 }
 
 func ExampleResetAfter() {

@@ -43,13 +43,15 @@ func BeforeFirst[T any]() Mode[T] { return Mode[T]{kind: beforeFirst} }
 func Restart[T any]() Mode[T] { return Mode[T]{kind: restart} }
 
 // SkipSeen retries from the start and drops as many elements as have been delivered, for
-// a source that gives the same elements in every run. If it does not, the run fails with
-// [ErrDiverged] before anything new is delivered: where the elements that were dropped
-// differ from those delivered (by a hash of 64 bits over all of them), or are fewer.
-// Nothing is kept but the hash. Elements are hashed by [maphash.Comparable]: so no two NaN
-// are the same, a pointer is the same only if it points to the same place, as in a
-// [time.Time], and it panics where T is an interface and an element in it cannot be
-// compared. Use SkipSeenBy for those.
+// a source that gives the same elements in every run. A run that gets past what was
+// delivered, or completes, fails with [ErrDiverged], before anything new is delivered, if
+// the elements that were dropped differ from those delivered, by a hash of 64 bits over all
+// of them. A number and the hash are all that is kept.
+//
+// Elements are hashed by [maphash.Comparable]: no two NaN are the same; a pointer is the
+// same only if it points to the same place, and a [time.Time] holds one to its Location
+// (use SkipSeenBy(time.Time.UnixNano)); an interface with a value that cannot be compared
+// panics.
 func SkipSeen[T comparable]() Mode[T] { return SkipSeenBy(func(v T) T { return v }) }
 
 // SkipSeenBy is SkipSeen for elements that cannot be compared, or of which only a key is
@@ -71,7 +73,9 @@ func Buffered[T any](max int) Mode[T] { return Mode[T]{kind: buffered, max: max}
 // Reset sets when the count of retries, and the waits, begin anew. Without it they do
 // not. On Buffered, which delivers nothing before the end, a reset by elements is a fault.
 func (m Mode[T]) Reset(r Reset) Mode[T] {
-	m.reset = r
+	if m.reset = r; r.kind == neverInResume {
+		m.reset.kind = never
+	}
 	return m
 }
 
@@ -89,6 +93,9 @@ var (
 // Err returns every fault of the mode and its reset, joined, or nil.
 func (m Mode[T]) Err() error {
 	faults := m.reset.faults()
+	if m.reset.kind == onProgress {
+		faults = append(faults, errors.New("stream: ResetOnProgress with a mode, which has no cursor: want ResetAfter or ResetHealthy"))
+	}
 	switch m.kind {
 	case 0:
 		faults = append(faults, errors.New("stream: the zero Mode does not say what is to become of delivered elements: "+
@@ -96,6 +103,10 @@ func (m Mode[T]) Err() error {
 	case skipSeen:
 		if m.hash == nil {
 			faults = append(faults, errors.New("stream: SkipSeenBy with a nil key: want a function"))
+		}
+	case beforeFirst:
+		if m.reset.kind != never {
+			faults = append(faults, errors.New("stream: a reset with BeforeFirst, which is not retried after an element: leave it out"))
 		}
 	case buffered:
 		if m.max < 1 {
@@ -118,8 +129,8 @@ func joined(faults []error) error {
 
 // A Reset says when a run of retries begins to count anew, because the source had
 // recovered in between: the number of retries and the wait then are as at first. It is a
-// small immutable value, safe for concurrent use. The zero Reset never does, but in
-// [Resume], where it does whenever the cursor has moved.
+// small immutable value, safe for concurrent use. The zero Reset is [ResetNever] for a
+// [Mode], and [ResetOnProgress] for [Resume].
 //
 // A source that recovers and fails for ever is retried for ever, unless MaxTotal or
 // MaxWithin caps it.
@@ -143,6 +154,7 @@ const (
 	afterElements
 	afterTime
 	onProgress
+	neverInResume
 )
 
 const (
@@ -150,16 +162,23 @@ const (
 	byRate
 )
 
+// ResetNever does not begin anew.
+func ResetNever() Reset { return Reset{kind: neverInResume} }
+
+// ResetOnProgress begins anew when an element gave a cursor in the run that failed. It is
+// for [Resume].
+func ResetOnProgress() Reset { return Reset{kind: onProgress} }
+
 // ResetAfter begins anew when a run has delivered n elements before it failed: at least 1.
 // Under Restart elements that are delivered again count, too.
 func ResetAfter(n int) Reset { return Reset{kind: afterElements, n: n} }
 
-// ResetHealthy begins anew when a run has given an element, and lasted for d, before it
-// failed. d is more than 0.
+// ResetHealthy begins anew when a run has delivered an element (under Buffered, kept one),
+// and lasted for d, before it failed. d is more than 0.
 func ResetHealthy(d time.Duration) Reset { return Reset{kind: afterTime, d: d} }
 
 // MaxTotal caps all retries, whatever is reset: 0 or more. The run then ends with reason
-// retry.Exhausted. (retry.AttemptFrom does not know of it.)
+// retry.Exhausted. (RetriesLeft of retry.AttemptFrom does not count it.)
 func (r Reset) MaxTotal(n int) Reset {
 	r.total, r.capped = n, r.capped|byTotal
 	return r

@@ -86,6 +86,9 @@ func drawScript(t *rapid.T) script {
 	if s.mode == "Buffered" && s.reset.by == "elements" {
 		s.reset.by = "time"
 	}
+	if s.mode == "BeforeFirst" {
+		s.reset.by = "never"
+	}
 	if s.mode == "Resume" && s.reset.total < 0 { // which begins anew by itself, and could go on for ever
 		s.reset.total = rapid.IntRange(0, 6).Draw(t, "total of Resume")
 	}
@@ -234,7 +237,7 @@ func (m *model) run(y try) (error, string) { //nolint:staticcheck // the error i
 			return context.Canceled, ""
 		}
 		m.now += y.takes
-		m.gave = true
+		m.gave = m.gave || m.mode != "SkipSeen" || i >= len(m.seen)
 		told := true
 		switch {
 		case m.mode == "Buffered":

@@ -189,8 +189,8 @@ func (s Stream[T]) Repeat(b backoff.Strategy) Stream[T] {
 	}
 }
 
-// RetryEach returns the stream of fn of each element of s, where fn is retried for each as
-// p says. What is retried is fn, not s: an error that is left ends the run, as retry.Do
+// RetryEach returns the stream of fn of each element of s, one at a time, where fn is retried
+// for each as p says. For several at a time, call retry.Do in the function of [ParMap]. What is retried is fn, not s: an error that is left ends the run, as retry.Do
 // returns it. Where U is retry.Eager the run fails with retry.ErrEagerResult.
 func RetryEach[T, U any](s Stream[T], p retry.Policy, fn func(context.Context, T) (U, error)) Stream[U] {
 	switch {

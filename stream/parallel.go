@@ -53,7 +53,8 @@ func (e *PanicError) Unwrap() error {
 // ParMap returns the stream of fn of each element of s, of which up to n run at the same
 // time, each on one of n goroutines. In order, the elements before the first error are
 // delivered; otherwise the first error in time ends the run. At most n results are kept for
-// the consumer, so s can be n elements ahead of it.
+// the consumer, so s can be n elements ahead of it; when the run ends, those are dropped,
+// and from a SingleUse they are lost.
 //
 // s runs on a goroutine of its own, and the consumer on the caller's. What ParMap started
 // it cancels and waits for: when the run ends, for whatever reason, all of it has ended.
@@ -65,7 +66,7 @@ func ParMap[T, U any](s Stream[T], n int, order Order, fn func(context.Context, 
 	case fn == nil:
 		return Failed[U](fault("stream.ParMap: nil fn: want a function"))
 	case n < 1 || n > most:
-		return Failed[U](fault("stream.ParMap: the number at the same time is %d: want 1 to %d", n, most))
+		return Failed[U](fault("stream.ParMap: n is %d: want 1 to %d, how many may run at a time", n, most))
 	case order > Unordered:
 		return Failed[U](fault("stream.ParMap: the order is %v: want Ordered or Unordered", order))
 	}
@@ -249,9 +250,10 @@ func (p *pool[T, U]) work() {
 // with it. What Merge started it cancels and waits for; panics and runtime.Goexit are as
 // in [ParMap].
 //
-// A source runs ahead of the consumer, in ParMap too. After a consumer's stop the run has
-// the error of its clean-up only where it was told while it gave an element; what it
-// returns otherwise is taken for a failure that came after all that was wanted.
+// Each stream can be one element ahead of the consumer; when the run ends, those are
+// dropped, and from a SingleUse they are lost. After the consumer has stopped, the error of
+// a stream is returned only if its yield returned false; any other came after all that was
+// wanted. That is so in ParMap, too.
 func Merge[T any](all ...Stream[T]) Stream[T] {
 	all = slices.Clone(all)
 	return func(parent context.Context, yield func(T) bool) error {

@@ -256,6 +256,6 @@ func (k *skipping[T]) attempt(ctx context.Context) (did attempt) {
 	if diverged || did.err == nil && did.fresh == 0 && hash != k.of {
 		did.err = ErrDiverged
 	}
-	did.gave = dropped > 0 || did.fresh > 0
+	did.gave = did.fresh > 0
 	return did
 }

@@ -251,3 +251,43 @@ func TestARudeSourceIsNotHeard(t *testing.T) {
 		assert.Equal(t, 1, calls, name)
 	}
 }
+
+// A source of one's own that only says that its context has ended: a sink knows the cause.
+func TestASinkKnowsTheCause(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errCause)
+	for name, source := range map[string]func(context.Context) error{
+		"error": func(ctx context.Context) error { return ctx.Err() },
+		"cause": context.Cause,
+		"own":   func(ctx context.Context) error { return errors.Join(errBoom, ctx.Err()) },
+	} {
+		s := stream.Stream[int](func(ctx context.Context, _ func(int) bool) error { return source(ctx) })
+		_, collected := s.Collect(ctx)
+		_, first := s.First(ctx)
+		each := s.ForEach(ctx, func(context.Context, int) error { return nil })
+		sent := s.ToChan(ctx, make(chan int))
+		var ranged error
+		for _, err := range s.All(ctx) {
+			ranged = err
+		}
+		for _, err := range []error{collected, first, each, sent, ranged} {
+			assert.ErrorIs(t, err, context.Canceled, name)
+			assert.ErrorIs(t, err, errCause, name)
+			assert.Equal(t, name == "own", errors.Is(err, errBoom))
+		}
+	}
+	_, err := stream.Failed[int](errBoom).Collect(ctx)
+	assert.True(t, err == errBoom, "what is not about the context is as it is")
+}
+
+func TestALineThatIsTooLongIsNamedAndNotRetried(t *testing.T) {
+	text := "a\nb\n" + strings.Repeat("x", 2<<20)
+	runs := 0
+	s := stream.Stream[string](func(ctx context.Context, yield func(string) bool) error {
+		runs++
+		return stream.FromLines(strings.NewReader(text)).Stream()(ctx, yield)
+	})
+	_, err := s.Retry(noWait, stream.Restart[string]()).Collect(t.Context())
+	assert.EqualError(t, err, "stream.FromLines: line 3: bufio.Scanner: token too long")
+	assert.Equal(t, 1, runs)
+}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"iter"
 	"sync/atomic"
@@ -74,7 +75,7 @@ func FromSeq2[T any](seq iter.Seq2[T, error]) SingleUse[T] {
 
 // FromLines returns the lines that r gives, without their ends, "\n" or "\r\n". The last
 // need not have an end, unless r fails: what is torn then is no line. A line is at most
-// 1 MiB; a longer one fails with [bufio.ErrTooLong]. ctx is looked at between lines: it
+// 1 MiB; a longer one fails with [bufio.ErrTooLong], which no retry can help. ctx is looked at between lines: it
 // does not interrupt a Read.
 func FromLines(r io.Reader) SingleUse[string] {
 	if r == nil {
@@ -85,13 +86,17 @@ func FromLines(r io.Reader) SingleUse[string] {
 		lines := bufio.NewScanner(source)
 		lines.Buffer(nil, 1<<20+2) // and its end
 		lines.Split(source.line)
-		for lines.Scan() {
+		n := 0
+		for ; lines.Scan(); n++ {
 			if ctx.Err() != nil {
 				return endedBy(ctx)
 			}
 			if !yield(lines.Text()) {
 				return nil
 			}
+		}
+		if errors.Is(lines.Err(), bufio.ErrTooLong) {
+			return fault("stream.FromLines: line %d: %w", n+1, bufio.ErrTooLong)
 		}
 		return lines.Err()
 	})

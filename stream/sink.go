@@ -16,7 +16,7 @@ func (s Stream[T]) Collect(ctx context.Context) ([]T, error) {
 		all = append(all, v)
 		return true
 	})
-	return all, err
+	return all, told(ctx, err)
 }
 
 // First runs the stream up to its first element and returns that, or [ErrEmpty]. It has
@@ -34,7 +34,7 @@ func (s Stream[T]) First(ctx context.Context) (T, error) {
 	if !found && err == nil {
 		err = ErrEmpty
 	}
-	return first, err
+	return first, told(ctx, err)
 }
 
 // Reduce runs the stream and returns what fn makes of its elements, from left to right and
@@ -64,11 +64,12 @@ func (s Stream[T]) ForEach(ctx context.Context, fn func(context.Context, T) erro
 	if failed != nil {
 		return failed
 	}
-	return err
+	return told(ctx, err)
 }
 
 // ToChan runs the stream and sends its elements to ch, which it does not close. The end
-// of ctx ends it, also where nobody receives.
+// of ctx ends it, also where nobody receives: the element that it was about to send is
+// dropped then.
 func (s Stream[T]) ToChan(ctx context.Context, ch chan<- T) error {
 	if ch == nil {
 		return fault("stream.ToChan: nil channel: nobody would ever receive")
@@ -88,5 +89,5 @@ func (s Stream[T]) ToChan(ctx context.Context, ch chan<- T) error {
 	if err == nil && stopped {
 		return endedBy(ctx)
 	}
-	return err
+	return told(ctx, err)
 }

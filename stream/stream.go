@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"time"
@@ -117,7 +118,7 @@ func Every[T any](d time.Duration, op func(context.Context) (T, error)) Stream[T
 	case op == nil:
 		return Failed[T](fault("stream.Every: nil op: want a function"))
 	case d <= 0:
-		return Failed[T](fault("stream.Every: the time is %v: want more than 0", d))
+		return Failed[T](fault("stream.Every: the interval is %v: want more than 0", d))
 	case eager.Is[T]():
 		return Failed[T](retry.ErrEagerResult)
 	}
@@ -160,22 +161,44 @@ func (s Stream[T]) All(ctx context.Context) iter.Seq2[T, error] {
 		err := s.run(ctx, until(&stopped, func(v T) bool { return yield(v, nil) }))
 		if err != nil && !stopped {
 			var zero T
-			yield(zero, err)
+			yield(zero, told(ctx, err))
 		}
 	}
 }
 
 // ended is the error of a run that the end of its context ended: it matches the context's
-// error and cause.
-type ended struct{ err, cause error }
+// error and cause, and what the source made of them, if that says more.
+type ended struct{ err, cause, last error }
 
-func endedBy(ctx context.Context) error { return &ended{ctx.Err(), context.Cause(ctx)} }
+func endedBy(ctx context.Context) error { return &ended{ctx.Err(), context.Cause(ctx), nil} }
 
-func (e *ended) Error() string {
-	if e.cause.Error() == e.err.Error() {
-		return fmt.Sprintf("stream: the context ended the run: %v", e.err)
+// told returns the error of a run for the caller of a sink: as it is, but where it only
+// repeats that ctx has ended, within one that has ctx's cause, too.
+func told(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil {
+		return err
 	}
-	return fmt.Sprintf("stream: the context ended the run: %v (%v)", e.err, e.cause)
+	hasErr, hasCause := errors.Is(err, ctx.Err()), errors.Is(err, context.Cause(ctx))
+	if hasErr == hasCause {
+		return err
+	}
+	return &ended{ctx.Err(), context.Cause(ctx), err}
 }
 
-func (e *ended) Unwrap() []error { return []error{e.err, e.cause} }
+func (e *ended) Error() string {
+	text := fmt.Sprintf("stream: the context ended the run: %v", e.err)
+	if e.cause.Error() != e.err.Error() {
+		text += fmt.Sprintf(" (%v)", e.cause)
+	}
+	if e.last != nil && e.last.Error() != e.err.Error() && e.last.Error() != e.cause.Error() {
+		text += fmt.Sprintf(": %v", e.last)
+	}
+	return text
+}
+
+func (e *ended) Unwrap() []error {
+	if e.last == nil {
+		return []error{e.err, e.cause}
+	}
+	return []error{e.err, e.cause, e.last}
+}
