@@ -78,6 +78,9 @@ func (r *retried[T]) awake() {
 // step takes the run a step further. Where user code does not return, the run ends.
 func (r *retried[T]) step(do func()) {
 	guard(do, func(err error) {
+		if r.policy != nil { // guarded, for it tells a limiter of the user's
+			guard(func() { loop.Driver.Drop(r.policy, &r.at) }, func(error) {})
+		}
 		var zero T
 		r.end(zero, err)
 	})

@@ -53,6 +53,9 @@ func attempts(ctx context.Context, p Policy, err *error, yield func(context.Cont
 	}
 	var r run
 	var a alarm
+	if p.limits() {
+		defer r.settle(&p, 0) // where the body or a hook does not return
+	}
 	if *err = r.start(ctx, &p, false); *err != nil {
 		return
 	}

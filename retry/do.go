@@ -60,6 +60,9 @@ func check(ctx context.Context, name string, noOp bool) {
 //go:noinline
 func begin[T any](ctx context.Context, p Policy, op func(context.Context) (T, error)) (v T, err error) {
 	var r run
+	if p.limits() {
+		defer r.settle(&p, 0) // where op or a hook does not return
+	}
 	if err := r.start(ctx, &p, eager.Is[T]()); err != nil {
 		return v, err
 	}
@@ -84,8 +87,7 @@ func goOn[T any](ctx context.Context, p Policy, op func(context.Context) (T, err
 
 // call makes a call that has somebody to tell, or a time limit.
 func call[T any](ctx context.Context, p *Policy, r *run, op func(context.Context) (T, error)) (T, error) {
-	r.emit(ctx, p, Event{Kind: Started})
-	ctx = r.young(r.context(ctx, p))
+	ctx = r.begin(ctx, p)
 	if !p.has(setAttemptTimeout) {
 		return op(ctx)
 	}

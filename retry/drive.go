@@ -23,6 +23,9 @@ type driver struct{}
 func (*driver) Start(ctx context.Context, policy any, s *loop.State, eager bool) error {
 	p := policy.(*Policy)
 	var r run
+	if p.limits() {
+		r.extra = s.Extra()
+	}
 	err := r.start(ctx, p, eager)
 	r.save(s)
 	return err
@@ -39,8 +42,7 @@ func (*driver) Call(ctx context.Context, policy any, s *loop.State) (call contex
 func prepare(ctx context.Context, p *Policy, s *loop.State) context.Context {
 	var r run
 	r.load(s)
-	r.emit(ctx, p, Event{Kind: Started})
-	ctx = r.young(r.context(ctx, p))
+	ctx = r.begin(ctx, p)
 	r.save(s)
 	if p.has(setAttemptTimeout) {
 		ctx, s.Extra().Cancel = context.WithTimeoutCause(ctx, p.more.attemptTimeout, ErrAttemptTimeout)
@@ -68,6 +70,20 @@ func (*driver) Leave(ctx context.Context, policy any, s *loop.State, err error) 
 	r.load(s)
 	r.leave(ctx, p, &err, true)
 	return err
+}
+
+func (*driver) Recovered(policy any, s *loop.State) {
+	s.Extra().Base, s.Prev = s.Calls-1, 0
+	var r run
+	r.load(s)
+	r.settle(policy.(*Policy), Succeeded)
+	s.Rest.More.Toll = loop.Toll{}
+}
+
+func (*driver) Drop(policy any, s *loop.State) {
+	var r run
+	r.load(s)
+	r.settle(policy.(*Policy), 0)
 }
 
 func (*driver) Wake(ctx context.Context, policy any, s *loop.State, err error) error {

@@ -3,13 +3,15 @@ package retry
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Err returns every fault of the policy's settings, joined (see [errors.Join]),
 // each naming the setting, its value and what is wanted, and those of its
 // strategy; nil where there is none. Faults are negative retries, a duration of
 // 0 or less, On or Except without a matcher, a matcher without an error or
-// function, and a nil predicate, hook or random source.
+// function, a nil predicate, hook, random source or limiter, and what a limiter says is
+// wrong with itself.
 func (p Policy) Err() error {
 	if p.plain() && p.backoff.Err() == nil {
 		return nil
@@ -60,6 +62,13 @@ func (s *settings) faults(add func(format string, args ...any)) {
 	if s.set&setRand != 0 && s.rand == nil {
 		add("Rand has a nil source: want a function, or leave Rand out for rand.Uint64")
 	}
+	if s.set&setLimit != 0 {
+		if s.limiter == nil {
+			add("Limit has a nil limiter: want one, such as budget.New(budget.Default()), or leave Limit out")
+		} else if err := faultOf(s.limiter); err != nil {
+			add("Limit: %w", err)
+		}
+	}
 }
 
 func (s *settings) matcherFaults(name string, ms []Matcher, nothing setting, add func(string, ...any)) {
@@ -67,8 +76,8 @@ func (s *settings) matcherFaults(name string, ms []Matcher, nothing setting, add
 		add("%s has no matcher: want one or more, or leave %s out", name, name)
 	}
 	for _, m := range ms {
-		if fault := m.err(); fault != "" {
-			add("%s: %s", name, fault)
+		if err := m.Err(); err != nil {
+			add("%s: %s", name, strings.TrimPrefix(err.Error(), "retry: "))
 		}
 	}
 }

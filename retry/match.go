@@ -63,12 +63,21 @@ func inTree(err error, pred func(error) bool) bool {
 	return err != nil
 }
 
-// err returns what is wrong with the matcher, or "".
-func (m Matcher) err() string {
-	if m.match == nil && m.fault == "" {
-		return "a zero Matcher: want one made by Is, As or Match"
+// Matches reports whether m matches err. A nil error matches nothing, and a matcher with
+// a fault matches none.
+func (m Matcher) Matches(err error) bool {
+	return err != nil && m.fault == "" && m.match != nil && m.match(err)
+}
+
+// Err returns what is wrong with the matcher, or nil.
+func (m Matcher) Err() error {
+	switch {
+	case m.fault != "":
+		return errors.New("retry: " + m.fault)
+	case m.match == nil:
+		return errors.New("retry: a zero Matcher: want one made by Is, As or Match")
 	}
-	return m.fault
+	return nil
 }
 
 func anyMatches(ms []Matcher, err error) bool {

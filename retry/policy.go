@@ -40,6 +40,7 @@ type settings struct {
 	ifs            []func(error) bool
 	events         []func(context.Context, Event)
 	rand           func() uint64
+	limiter        Limiter
 	maxElapsed     time.Duration
 	attemptTimeout time.Duration
 	hintMax        time.Duration
@@ -57,6 +58,7 @@ const (
 	setRand
 	setWrapErrors
 	setAttemptInfo
+	setLimit
 	setOnNothing     // On without a matcher
 	setExceptNothing // Except without a matcher
 )

@@ -6,8 +6,7 @@ import "fmt"
 type Reason uint8
 
 // The reasons. [Policy.Next] says in which order they are tested after a call;
-// the last three are not its own. Throttled is for a package that is to come; nothing
-// gives it yet.
+// the last three are not its own.
 const (
 	_                   Reason = iota
 	Succeeded                  // the operation returned a nil error

@@ -22,6 +22,7 @@ type run struct {
 	epoch   uint64 // of the call, if it could; then of the failure that it met; else 0
 	wait    time.Duration
 
+	paid  loop.Toll
 	extra *loop.More // of a driver; nil: none
 }
 
@@ -120,10 +121,20 @@ func (r *run) announce(ctx context.Context, p *Policy, w pause, err error) Reaso
 			return reason
 		}
 	}
+	if p.limits() && !r.pay(ctx, p, err) {
+		return Throttled
+	}
 	if p.more != nil {
 		r.tell(ctx, p, Scheduled, err, w)
 	}
 	return 0
+}
+
+// begin tells of a call that begins, and returns its context.
+func (r *run) begin(ctx context.Context, p *Policy) context.Context {
+	r.emit(ctx, p, Event{Kind: Started})
+	r.toll().Unmade = false
+	return r.young(r.context(ctx, p))
 }
 
 // look is called where the call could have met a stale future, or the next could: some
@@ -173,6 +184,7 @@ func (r *run) finish(ctx context.Context, p *Policy, reason Reason, err error) e
 	r.last.tick()
 	err = r.result(ctx, p, reason, unmarked(err))
 	if p.more != nil { // spares the event
+		r.settle(p, reason)
 		r.emit(ctx, p, Event{Kind: Finished, Err: err, Reason: reason})
 	}
 	if reason == StaleFuture { // so it may be for a run around this one

@@ -14,7 +14,7 @@ import (
 //
 //	retries=5 backoff=exp(100ms,2).cap(5s).jitter(full) max-elapsed=1m attempt-timeout=2s hints=clamp,10s
 //
-// What has no text (On, Except, If, Events, Rand, a Func) is named with a plus at
+// What has no text (On, Except, If, Events, Rand, Limit, a Func) is named with a plus at
 // the end, and Parse does not read it.
 func (p Policy) String() string {
 	words := []string{"retries=" + retries(p.maxRetries()), "backoff=" + p.backoffText()}
@@ -42,7 +42,7 @@ func (p Policy) MarshalText() ([]byte, error) {
 
 // UnmarshalText sets the whole policy to what [Parse] reads, and leaves it as it
 // is where that is an error. What the text does not say is as in [New], also
-// where the policy had it otherwise: give On, Except, If and Events afterwards.
+// where the policy had it otherwise: give On, Except, If, Events and Limit afterwards.
 func (p *Policy) UnmarshalText(text []byte) error {
 	read, err := Parse(string(text))
 	if err == nil {
@@ -109,7 +109,7 @@ func (p *Policy) textless() (names []string) {
 		given bool
 	}{
 		{"On", p.more.on != nil}, {"Except", p.more.except != nil}, {"If", p.more.ifs != nil},
-		{"Events", p.more.events != nil}, {"Rand", p.has(setRand)},
+		{"Events", p.more.events != nil}, {"Rand", p.has(setRand)}, {"Limit", p.limits()},
 	} {
 		if s.given {
 			names = append(names, s.name)

@@ -93,6 +93,7 @@ func (r *rerun) run(ctx context.Context, one func(context.Context) attempt) erro
 	if r.reset.capped&byRate != 0 {
 		r.at.Extra().Veto = r.within
 	}
+	defer loop.Driver.Drop(r.policy, &r.at) // where the source or its consumer does not return
 	var timer *time.Timer
 	for {
 		r.attempt(ctx, one)
@@ -101,7 +102,7 @@ func (r *rerun) run(ctx context.Context, one func(context.Context) attempt) erro
 			return loop.Driver.Leave(ctx, r.policy, &r.at, err)
 		}
 		if err != nil && r.recovered() {
-			r.at.Extra().Base, r.at.Prev = r.at.Calls-1, 0
+			loop.Driver.Recovered(r.policy, &r.at)
 		}
 		if last := r.last(); last != 0 {
 			r.at.Extra().Last = uint8(last)

@@ -27,6 +27,13 @@ type Stepper interface {
 	// Leave ends a run whose consumer wants no more, when its call returned err.
 	Leave(ctx context.Context, policy any, s *State, err error) (end error)
 
+	// Recovered is called before Return where the source that failed had recovered before
+	// it did: its retries are counted from here.
+	Recovered(policy any, s *State)
+
+	// Drop ends a run whose code, or its user's, did not return.
+	Drop(policy any, s *State)
+
 	// Wake is called after the wait that followed err. An error is the run's end:
 	// its context has ended.
 	Wake(ctx context.Context, policy any, s *State, err error) (end error)
@@ -85,4 +92,13 @@ type More struct {
 	Base int                       // calls that no longer count as retries: those before a reset
 	Last uint8                     // the retry.Reason for which no retry may follow the call; 0: one may
 	Veto func(time.Duration) uint8 // asked, with the wait, before a retry: the reason for which there is none; nil: not asked
+
+	Toll Toll
+}
+
+// Toll is what a run has paid to the limiter of its policy.
+type Toll struct {
+	Paid    int64 // for its last retry
+	Unmade  bool  // which has not begun
+	Settled bool  // the limiter knows that the run has ended
 }
