@@ -2,56 +2,12 @@ package future
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/dacapo-go/dacapo/internal/eager"
 	"github.com/dacapo-go/dacapo/internal/loop"
 	"github.com/dacapo-go/dacapo/retry"
 )
-
-// A HedgePolicy says when [Hedge] tries a second time though the first try has not
-// ended. It is a small immutable value; refinements return a changed copy. It is
-// safe for concurrent use. The zero value makes one try; MaxHedges on it starts all tries
-// at once, so begin with [HedgeAfter].
-type HedgePolicy struct {
-	delay time.Duration
-	most  int
-}
-
-// HedgeAfter returns the policy that makes one extra try when d has passed without a
-// result. A good d is what most calls take and few exceed, such as the 95th
-// percentile: then one call in twenty is tried twice (Dean and Barroso, "The Tail at
-// Scale", 2013). d is 0 or more; with 0 the tries start together.
-func HedgeAfter(d time.Duration) HedgePolicy { return HedgePolicy{d, 1} }
-
-// MaxHedges sets how many extra tries there may be, each d after the one before: 0 or
-// more.
-func (h HedgePolicy) MaxHedges(n int) HedgePolicy {
-	h.most = n
-	return h
-}
-
-// String returns the policy in words.
-func (h HedgePolicy) String() string {
-	if h.most == 0 {
-		return "no hedges"
-	}
-	return fmt.Sprintf("%d after %v each", h.most, h.delay)
-}
-
-// Err returns every fault of the settings, joined, or nil.
-func (h HedgePolicy) Err() error {
-	var faults []error
-	if h.delay < 0 {
-		faults = append(faults, fmt.Errorf("future: the delay of HedgeAfter is %v: want 0 or more", h.delay))
-	}
-	if h.most < 0 {
-		faults = append(faults, fmt.Errorf("future: MaxHedges is %d: want 0 or more", h.most))
-	}
-	return errors.Join(faults...)
-}
 
 // Hedge starts op, and starts it again while it has not ended, as h says: for work
 // that is slow now and then, and may run more than once at the same time. The
@@ -63,7 +19,8 @@ func (h HedgePolicy) Err() error {
 //
 // If a try fails before the next is due, the next starts at once, without a wait: to go
 // on after that, with waits, put retry.Do around it. An error that is permanent (see
-// retry.Permanent) ends all, and comes without the mark. If all tries fail, the error is
+// retry.Permanent) ends all, and comes without the mark. Where the limiter of h refuses an
+// extra try, that one is left out, and the others go on. If all tries fail, the error is
 // that of the last to fail. Where ctx ends, no try starts any more, and the error matches
 // ctx.Err() and the cause of ctx, too. A panic is a permanent failure ([*PanicError]), and
 // so is runtime.Goexit ([ErrGoexit]).
@@ -81,10 +38,13 @@ func Hedge[T any](ctx context.Context, h HedgePolicy, op func(context.Context) (
 	}
 	f := new(Future[T])
 	f.begin()
-	go func() {
-		r := (&hedging[T]{ctx: ctx, op: op, left: h.most, delay: h.delay}).run()
+	go guard(func() {
+		r := (&hedging[T]{ctx: ctx, op: op, policy: h.settled(), allMarked: true}).run()
 		f.finish(nil, r.Value, r.Err)
-	}()
+	}, func(err error) {
+		var zero T
+		f.finish(nil, zero, err)
+	})
 	return f
 }
 
@@ -92,11 +52,15 @@ func Hedge[T any](ctx context.Context, h HedgePolicy, op func(context.Context) (
 type hedging[T any] struct {
 	ctx       context.Context
 	op        func(context.Context) (T, error)
-	left      int // extra tries that may yet start
-	delay     time.Duration
+	policy    HedgePolicy
+	extra     int // tries after the first that were started or refused
 	running   int
 	tries     chan tried[T]
+	due       *time.Timer
+	exceeded  bool // the delay, by the first try
+	throttled bool
 	decided   bool
+	reason    retry.Reason // 0: user code did not return
 	result    Result[T]
 	allMarked bool // every failure so far is older than the attempt it is for
 }
@@ -105,6 +69,7 @@ type hedging[T any] struct {
 type tried[T any] struct {
 	Result[T]
 	permanent bool
+	crashed   bool
 }
 
 func (h *hedging[T]) run() Result[T] {
@@ -112,33 +77,59 @@ func (h *hedging[T]) run() Result[T] {
 		return Result[T]{Err: cutShort(h.ctx, nil)}
 	}
 	ctx, cancel := context.WithCancelCause(h.ctx)
-	defer cancel(nil)
-	h.tries, h.allMarked = make(chan tried[T]), true
-	due := time.NewTimer(h.delay)
-	defer due.Stop()
+	h.tries, h.due = make(chan tried[T]), time.NewTimer(0)
+	h.due.Stop()
+	defer h.end(cancel)
 	h.start(ctx)
 	for h.running > 0 {
 		select {
-		case r := <-h.tries:
+		case t := <-h.tries:
 			h.running--
-			if !h.decided {
-				h.took(r, cancel)
+			if h.decided {
+				continue
 			}
-		case <-due.C:
-		}
-		if h.left > 0 && !h.decided && h.ctx.Err() == nil { // the caller's: ctx may not have heard yet
-			h.left--
-			h.start(ctx)
-			due.Reset(h.delay)
+			h.took(t, cancel)
+			if _, ok := h.policy.Next(h.extra, true); ok {
+				h.hedge(ctx, t.Err)
+			}
+		case <-h.due.C:
+			h.learn(true)
+			if _, ok := h.policy.Next(h.extra, false); ok {
+				h.hedge(ctx, ErrSlow)
+			}
 		}
 	}
 	if !h.decided {
+		h.reason = h.why()
 		h.result.Err = eager.Choose(h.result.Err, h.allMarked)
 	}
 	return h.result
 }
 
-// start starts a try.
+// why says why no try succeeded, of which none was permanent.
+func (h *hedging[T]) why() retry.Reason {
+	switch {
+	case h.ctx.Err() != nil:
+		return retry.Cancelled
+	case h.throttled:
+		return retry.Throttled
+	}
+	return retry.Exhausted
+}
+
+// end ends what runs still, where user code did not return, and tells the limiter.
+func (h *hedging[T]) end(cancel context.CancelCauseFunc) {
+	cancel(nil)
+	h.due.Stop()
+	for ; h.running > 0; h.running-- {
+		<-h.tries
+	}
+	if h.policy.limiter != nil {
+		h.policy.limiter.Done(retry.Outcome{Reason: h.reason})
+	}
+}
+
+// start starts a try, and sets the timer for the next.
 func (h *hedging[T]) start(ctx context.Context) {
 	h.running++
 	go guard(func() {
@@ -146,22 +137,59 @@ func (h *hedging[T]) start(ctx context.Context) {
 		t := tried[T]{Result: Result[T]{Value: v}}
 		t.Err, t.permanent = loop.Inspect(err)
 		h.tries <- t
-	}, func(err error) { h.tries <- tried[T]{Result[T]{Err: err}, true} })
+	}, func(err error) { h.tries <- tried[T]{Result[T]{Err: err}, true, true} })
+	h.wind()
+}
+
+// wind sets the timer for the next try.
+func (h *hedging[T]) wind() {
+	if wait, ok := h.policy.Next(h.extra, false); ok || h.policy.quantile != nil && h.extra == 0 {
+		h.due.Reset(wait)
+	}
+}
+
+// hedge starts an extra try, if it may.
+func (h *hedging[T]) hedge(ctx context.Context, err error) {
+	if h.decided || h.ctx.Err() != nil { // the caller's: ctx may not have heard yet
+		return
+	}
+	h.extra++
+	if l := h.policy.limiter; l != nil {
+		if _, ok := l.Allow(h.ctx, err); !ok {
+			h.throttled = true
+			h.wind()
+			return
+		}
+	}
+	h.start(ctx)
+}
+
+// learn notes whether the first try took longer than the delay, when that is known.
+func (h *hedging[T]) learn(exceeded bool) {
+	if h.policy.quantile != nil && h.extra == 0 && !h.exceeded {
+		h.exceeded = exceeded
+		h.policy.quantile.Observe(exceeded)
+	}
 }
 
 // took takes how a try ended, which can decide the whole.
-func (h *hedging[T]) took(r tried[T], cancel context.CancelCauseFunc) {
-	h.result, h.decided = r.Result, r.Err == nil || r.permanent
-	if r.Err != nil { // guarded, for it asks the user's error what it is
-		guard(func() { h.result.Err = cutShort(h.ctx, r.Err) }, func(err error) { h.result.Err = err })
+func (h *hedging[T]) took(t tried[T], cancel context.CancelCauseFunc) {
+	h.result, h.decided = t.Result, t.Err == nil || t.permanent
+	if t.Err != nil {
+		h.result.Err = cutShort(h.ctx, t.Err)
 	}
 	switch {
-	case r.Err == nil:
+	case t.Err == nil:
+		h.learn(false)
+		h.reason = retry.Succeeded
 		cancel(ErrLost)
-	case r.permanent:
-		cause, _ := eager.Strip(r.Err)
+	case t.permanent:
+		if !t.crashed {
+			h.reason = retry.NotRetryable
+		}
+		cause, _ := eager.Strip(t.Err)
 		cancel(cause)
 	default:
-		h.allMarked = h.allMarked && eager.IsMarked(r.Err)
+		h.allMarked = h.allMarked && eager.IsMarked(t.Err)
 	}
 }
