@@ -23,37 +23,43 @@ type Budget struct {
 	// was made, if nothing happens; any instant that has passed means that it is full. A
 	// token is worth the time in which one comes by the Floor. Where there is none, time
 	// stands still at 0.
-	fullAt atomic.Int64
+	fullAt  atomic.Int64
+	refused atomic.Uint64
 
-	allowed, refused atomic.Uint64
-
-	config   Config
-	err      error
-	made     time.Time
-	unit     int64 // of a token
+	base     int64 // what a retry costs
+	limit    int64 // less than this may be missing after a retry has paid
 	capacity int64
-	most     int64 // that may be missing after a retry has paid
 	deposit  int64
+	unit     int64 // of a token
+	rule     rule
+	timed    bool // there is a Floor
+	plain    bool // there is none, every retry costs the same, and only retries pay
+
+	config Config
+	made   time.Time
+	err    error
 }
+
+var errZero = errors.New("budget: a nil or zero Budget: want one made by budget.New")
 
 // New returns a budget that is full. A fault in c is one of the policies that have it, too:
 // see [Budget.Err].
 func New(c Config) *Budget {
-	b := &Budget{config: c, err: c.Err(), made: time.Now()}
+	b := &Budget{config: c, rule: c.rule, timed: c.has(setFloor), made: time.Now(), err: c.Err()}
 	if b.err != nil {
 		return b
 	}
 	b.unit = int64(c.unit())
-	b.capacity = int64(c.tokens()) * b.unit
-	b.most = b.capacity
-	if c.rule == onFailure {
-		b.most = (b.capacity - 1) / 2 // more than half is left
-	}
+	b.base = int64(c.baseCost()) * b.unit
 	b.deposit = int64(math.Round(c.fraction() * c.unit()))
+	b.capacity = int64(c.tokens()) * b.unit
+	b.limit = b.capacity + 1
+	b.plain = !b.timed && c.costs == nil && b.rule != onFailure
+	if b.rule == onFailure {
+		b.limit = (b.capacity + 1) / 2 // more than half is left
+	}
 	return b
 }
-
-var errZero = errors.New("budget: a nil or zero Budget: want one made by budget.New")
 
 // Err returns the faults of the budget's rules, or nil. A policy asks for it.
 func (b *Budget) Err() error {
@@ -66,14 +72,18 @@ func (b *Budget) Err() error {
 // Allow takes what a retry costs after err, and reports whether it may be made.
 // [retry.Policy.Limit] has it asked. The context is not looked at.
 func (b *Budget) Allow(_ context.Context, err error) (paid int64, ok bool) {
-	return b.AllowAt(b.now(), err)
+	fullAt := b.fullAt.Load()
+	if next := max(fullAt, 0) + b.base; b.plain && next < b.limit && b.fullAt.CompareAndSwap(fullAt, next) {
+		return b.base, true // as allow would say, sooner
+	}
+	return b.allow(b.now(), err)
 }
 
 // Done brings what is due at the end of a run. [retry.Policy.Limit] has it told. What was
 // paid for a retry that was not made comes back in any case.
 func (b *Budget) Done(o retry.Outcome) {
-	if due := b.due(o); due < 0 || due > 0 && b.fullAt.Load() != 0 {
-		b.add(b.instant(b.now()), due)
+	if b.fullAt.Load() > 0 || b.rule == onFailure { // or nothing can come
+		b.add(b.now(), b.due(o))
 	}
 }
 
@@ -81,31 +91,40 @@ func (b *Budget) Done(o retry.Outcome) {
 // budget: for a simulation. Use one clock for all calls. Where there is no Floor, time does
 // not matter.
 func (b *Budget) AllowAt(now time.Duration, err error) (paid int64, ok bool) {
-	cost := b.cost(err)
-	if b.Err() == nil && b.take(b.instant(now), cost) {
-		b.allowed.Add(1)
-		return cost, true
-	}
-	b.refused.Add(1)
-	return 0, false
+	return b.allow(b.instant(now), err)
 }
 
 // DoneAt is Done at an instant of another clock: see [Budget.AllowAt].
 func (b *Budget) DoneAt(now time.Duration, o retry.Outcome) { b.add(b.instant(now), b.due(o)) }
 
-// now is the time since the budget was made, if it matters.
-func (b *Budget) now() time.Duration {
-	if !b.config.has(setFloor) {
+// now is the instant, if it matters.
+func (b *Budget) now() int64 {
+	if !b.timed {
 		return 0
 	}
-	return time.Since(b.made)
+	return b.instant(time.Since(b.made))
 }
 
 func (b *Budget) instant(now time.Duration) int64 {
-	if !b.config.has(setFloor) {
+	if !b.timed {
 		return 0
 	}
 	return max(int64(now), 0)
+}
+
+func (b *Budget) allow(now int64, err error) (paid int64, ok bool) {
+	cost := b.base
+	if b.config.costs != nil {
+		cost = b.cost(err)
+	}
+	if !b.take(now, cost) {
+		b.refused.Add(1)
+		return 0, false
+	}
+	if b.rule == onFailure { // the failure paid, not the retry
+		return 0, true
+	}
+	return cost, true
 }
 
 // cost returns what a retry after err takes, in units.
@@ -115,7 +134,7 @@ func (b *Budget) cost(err error) int64 {
 			return int64(c.n) * b.unit
 		}
 	}
-	return int64(b.config.baseCost()) * b.unit
+	return b.base
 }
 
 // take takes what a retry costs, and reports whether it could.
@@ -123,13 +142,12 @@ func (b *Budget) take(now, cost int64) bool {
 	for {
 		fullAt := b.fullAt.Load()
 		next := max(fullAt, now) + cost
-		ok := next-now <= b.most
-		switch {
-		case ok:
-		case b.config.rule == onFailure: // pays all the same
-			next = min(next, now+b.capacity)
-		default:
-			return false
+		ok := next-now < b.limit
+		if !ok {
+			if b.rule != onFailure {
+				return false
+			}
+			next = min(next, now+b.capacity) // it pays all the same
 		}
 		if b.fullAt.CompareAndSwap(fullAt, next) {
 			return ok
@@ -139,15 +157,14 @@ func (b *Budget) take(now, cost int64) bool {
 
 // add brings units, or takes them where the number is negative: as many as there are.
 func (b *Budget) add(now, units int64) {
-	for units != 0 {
-		fullAt := b.fullAt.Load()
-		next := min(max(fullAt, now)-units, now+b.capacity)
-		if next <= now {
-			next = 0 // full: nobody need look at the clock to see it
-		}
-		if next == fullAt || b.fullAt.CompareAndSwap(fullAt, next) {
-			return
-		}
+	switch fullAt := b.fullAt.Load(); {
+	case units < 0:
+		b.take(now, -units)
+	case units == 0:
+	case fullAt > now:
+		b.fullAt.Add(-units) // an instant that has passed, perhaps: it is full then
+	case fullAt > 0:
+		b.fullAt.CompareAndSwap(fullAt, 0) // full: so nobody need look at the clock to see it
 	}
 }
 
@@ -158,11 +175,11 @@ func (b *Budget) due(o retry.Outcome) (units int64) {
 		units, made = o.Paid, 0
 	}
 	succeeded := o.Reason == retry.Succeeded
-	switch rule := b.config.rule; {
+	switch rule := b.rule; {
 	case rule == refunds && made > 0 && (succeeded || o.Reason == retry.NotRetryable):
 		units += made
 	case rule == onFailure && failed(o.Reason):
-		units -= b.cost(nil)
+		units -= b.base
 	case succeeded || rule == onEveryRun:
 		units += b.deposit
 	}
@@ -183,25 +200,23 @@ func failed(r retry.Reason) bool {
 type Snapshot struct {
 	Tokens  float64 // that there are
 	Max     int     // that there can be
-	Allowed uint64  // retries, since the budget was made
-	Refused uint64  // retries, since the budget was made
+	Refused uint64  // retries that were, since the budget was made
 }
 
-// Snapshot returns the budget's numbers. The tokens are those of one instant; the counts
-// may be of a later one.
-func (b *Budget) Snapshot() Snapshot { return b.SnapshotAt(b.now()) }
+// Snapshot returns the budget's numbers. The count of what was refused may be of a
+// later instant than the tokens.
+func (b *Budget) Snapshot() Snapshot { return b.snapshot(b.now()) }
 
 // SnapshotAt is Snapshot at an instant of another clock: see [Budget.AllowAt].
-func (b *Budget) SnapshotAt(now time.Duration) Snapshot {
-	if b.Err() != nil {
-		return Snapshot{Refused: b.refused.Load()}
+func (b *Budget) SnapshotAt(now time.Duration) Snapshot { return b.snapshot(b.instant(now)) }
+
+func (b *Budget) snapshot(now int64) Snapshot {
+	s := Snapshot{Refused: b.refused.Load()}
+	if b.Err() == nil {
+		missing := max(b.fullAt.Load()-now, 0)
+		s.Tokens, s.Max = float64(b.capacity-missing)/float64(b.unit), b.config.tokens()
 	}
-	at := b.instant(now)
-	missing := max(b.fullAt.Load()-at, 0)
-	return Snapshot{
-		Tokens: float64(b.capacity-missing) / float64(b.unit), Max: b.config.tokens(),
-		Allowed: b.allowed.Load(), Refused: b.refused.Load(),
-	}
+	return s
 }
 
 // String returns the rules and the balance in words.

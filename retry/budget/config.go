@@ -170,7 +170,7 @@ func (c Config) Err() error {
 	check(top >= 1 && top <= greatestMax, "Max is %d: want 1 to %d", top, greatestMax)
 	f := c.fraction()
 	check(f >= 0 && f <= 1, "Deposit is %v: want 0 to 1", f)
-	check(f <= 0 || f > 1 || math.Round(f*c.unit()) >= 1, "Deposit is %v: want 0, or %v or more", f, 1/c.unit())
+	check(!(f > 0 && f <= 1) || math.Round(f*c.unit()) >= 1, "Deposit is %v: want 0, or %v or more", f, 1/c.unit())
 	check(!c.has(setFloor) || c.floor >= leastFloor && c.floor <= greatestFloor,
 		"Floor is %v: want %v to %v a second, or leave it out for none", c.floor, leastFloor, greatestFloor)
 	check(f != 0 || c.has(setFloor), "Deposit is 0, and there is no Floor: want one above 0, for tokens to come back")
