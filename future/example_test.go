@@ -11,6 +11,7 @@ import (
 
 	"github.com/dacapo-go/dacapo/future"
 	"github.com/dacapo-go/dacapo/retry"
+	"github.com/dacapo-go/dacapo/retry/budget"
 )
 
 var errBusy = errors.New("busy")
@@ -449,4 +450,78 @@ func ExamplePanicError_Permanent() {
 	var p *future.PanicError
 	fmt.Println(calls, errors.As(err, &p)) // not retried
 	// Output: 1 true
+}
+
+func ExampleHedgeAt() {
+	slow := future.NewQuantile(0.95, 50*time.Millisecond) // for all calls to one service
+	f := future.Hedge(context.Background(), future.HedgeAt(slow), func(context.Context) (string, error) {
+		return "page", nil
+	})
+	v, _ := f.Await(context.Background())
+	fmt.Println(v, slow.Delay() < 50*time.Millisecond)
+	// Output: page true
+}
+
+func ExampleHedgePolicy_Limit() {
+	toService := budget.New(budget.Default()) // the one of its retries
+	policy := future.HedgeAfter(20 * time.Millisecond).Limit(toService)
+	v, err := future.Hedge(context.Background(), policy, func(context.Context) (int, error) { return 7, nil }).Await(context.Background())
+	fmt.Println(v, err, future.HedgeAfter(time.Second).Limit(nil).Err())
+	// Output: 7 <nil> future: HedgePolicy.Limit has a nil limiter: want one, such as budget.New(budget.Default()), or leave Limit out
+}
+
+func ExampleHedgePolicy_Next() {
+	policy := future.HedgeAfter(20 * time.Millisecond)
+	fmt.Println(policy.Next(0, false)) // the first try takes long
+	fmt.Println(policy.Next(0, true))  // the first try failed
+	fmt.Println(policy.Next(1, false)) // there was an extra try
+	// Output:
+	// 20ms true
+	// 0s true
+	// 20ms false
+}
+
+func ExampleErrSlow() {
+	b := budget.New(budget.Default().Cost(retry.Is(future.ErrSlow), 2)) // a hedge costs two
+	b.Allow(context.Background(), future.ErrSlow)
+	fmt.Println(b.Snapshot().Tokens)
+	// Output: 98
+}
+
+func ExampleQuantile() {
+	q := future.NewQuantile(0.5, time.Second)
+	q.Observe(true) // longer than a second
+	fmt.Println(q.Delay().Round(time.Millisecond), q)
+	// Output: 1.032s p50, now 1.031743407s
+}
+
+func ExampleNewQuantile() {
+	fmt.Println(future.NewQuantile(0.95, 50*time.Millisecond))
+	fmt.Println(future.HedgeAt(future.NewQuantile(95, time.Second)).Err())
+	// Output:
+	// p95, now 50ms
+	// future: the share of NewQuantile is 95: want one above 0 and below 1, such as 0.95
+}
+
+func ExampleQuantile_Delay() {
+	q := future.NewQuantile(0.95, time.Second)
+	for range 1000 {
+		q.Observe(false) // all calls are faster
+	}
+	fmt.Println(q.Delay().Round(time.Millisecond))
+	// Output: 44ms
+}
+
+func ExampleQuantile_Observe() {
+	q := future.NewQuantile(0.99, time.Second)
+	for i := range 100 {
+		q.Observe(i == 0) // one in a hundred is slower: as it should be
+	}
+	fmt.Println(q.Delay().Round(time.Millisecond))
+	// Output: 1s
+}
+
+func ExampleQuantile_Err() {
+	fmt.Println(future.NewQuantile(0.95, 0).Err())
+	// Output: future: the first delay of NewQuantile is 0s: want more than 0
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // packages are the exported packages of the core module.
-var packages = []string{"backoff", "retry", "future", "stream"}
+var packages = []string{"backoff", "retry", "retry/budget", "future", "stream"}
 
 // wellKnown methods say no more than their interface does.
 var wellKnown = []string{"String", "Error", "Unwrap"}

@@ -15,10 +15,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/dacapo-go/dacapo/backoff"
 	"github.com/dacapo-go/dacapo/retry"
+	"github.com/dacapo-go/dacapo/retry/budget"
 )
 
 var errBusy = errors.New("busy")
@@ -548,4 +550,66 @@ func ExamplePolicy_LogValue() {
 	}}
 	slog.New(slog.NewTextHandler(os.Stdout, options)).Info("starting", "retry", retry.New())
 	// Output: level=INFO msg=starting retry="retries=3 backoff=constant(1s)"
+}
+
+// perSecond is a limiter of one's own, which takes no notice of how runs end.
+type perSecond struct{ left atomic.Int64 }
+
+func (l *perSecond) Allow(context.Context, error) (paid int64, ok bool) {
+	return 0, l.left.Add(-1) >= 0
+}
+func (l *perSecond) Done(retry.Outcome) {}
+
+func ExampleLimiter() {
+	few := new(perSecond)
+	few.left.Store(1) // and a ticker that sets it, each second
+	calls := 0
+	err := retry.Run(context.Background(), quick.Limit(few), func(context.Context) error {
+		calls++
+		return errBusy
+	})
+	fmt.Println(calls, err)
+	// Output: 2 busy
+}
+
+func ExamplePolicy_Limit() {
+	toDB := budget.New(budget.Default()) // for all calls to it
+	policy := quick.WrapErrors().Limit(toDB)
+	for range 1000 {
+		_ = retry.Run(context.Background(), policy, func(context.Context) error { return errBusy })
+	}
+	err := retry.Run(context.Background(), policy, func(context.Context) error { return errBusy })
+	failure, _ := errors.AsType[*retry.Error](err)
+	fmt.Println(failure.Reason, failure.Attempts, failure.Last)
+	fmt.Println(quick.Limit(nil).Err())
+	// Output:
+	// throttled 1 busy
+	// retry: Limit has a nil limiter: want one, such as budget.New(budget.Default()), or leave Limit out
+}
+
+// ends is a limiter that shows how runs end.
+type ends struct{}
+
+func (ends) Allow(context.Context, error) (paid int64, ok bool) { return 5, true }
+func (ends) Done(o retry.Outcome)                               { fmt.Printf("%v, paid %d\n", o.Reason, o.Paid) }
+
+func ExampleOutcome() {
+	_, _ = retry.Do(context.Background(), quick.Limit(ends{}), flaky(0, errBusy))
+	_, _ = retry.Do(context.Background(), quick.Limit(ends{}), flaky(1, errBusy))
+	_, _ = retry.Do(context.Background(), quick.Limit(ends{}), flaky(9, errBusy))
+	// Output:
+	// succeeded, paid 0
+	// succeeded, paid 5
+	// exhausted, paid 5
+}
+
+func ExampleMatcher_Matches() {
+	m := retry.Is(io.EOF)
+	fmt.Println(m.Matches(fmt.Errorf("read: %w", io.EOF)), m.Matches(errBusy))
+	// Output: true false
+}
+
+func ExampleMatcher_Err() {
+	fmt.Println(retry.Is(nil).Err())
+	// Output: retry: Is has no error, or a nil one: want the errors to match
 }

@@ -174,10 +174,11 @@ func (c Config) Err() error {
 	check(!c.has(setFloor) || c.floor >= leastFloor && c.floor <= greatestFloor,
 		"Floor is %v: want %v to %v a second, or leave it out for none", c.floor, leastFloor, greatestFloor)
 	check(f != 0 || c.has(setFloor), "Deposit is 0, and there is no Floor: want one above 0, for tokens to come back")
+	most := max(top, 1) // else that is what is wrong
 	base := c.baseCost()
-	check(base >= 0 && base <= top, "BaseCost is %d: want 0 to Max, which is %d", base, top)
+	check(base >= 0 && base <= most, "BaseCost is %d: want 0 to Max, which is %d", base, top)
 	for _, k := range c.costs {
-		check(k.n >= 0 && k.n <= top, "Cost is %d: want 0 to Max, which is %d", k.n, top)
+		check(k.n >= 0 && k.n <= most, "Cost is %d: want 0 to Max, which is %d", k.n, top)
 		if err := k.class.Err(); err != nil {
 			check(false, "Cost: %s", strings.TrimPrefix(err.Error(), "retry: "))
 		}
