@@ -22,6 +22,7 @@ import (
 	"github.com/dacapo-go/dacapo/backoff"
 	"github.com/dacapo-go/dacapo/future"
 	"github.com/dacapo-go/dacapo/retry"
+	"github.com/dacapo-go/dacapo/retry/budget"
 	"github.com/dacapo-go/dacapo/stream"
 )
 
@@ -29,7 +30,6 @@ import (
 // and the number of the report. Each is a test that fails where the fault is.
 // Titles and inputs are ours; no code is copied.
 //
-// Those about budgets come with them.
 
 // notApplicable are the rows of these kinds that are not tested, and why.
 var notApplicable = map[string]string{
@@ -40,7 +40,7 @@ var notApplicable = map[string]string{
 	"B044": "(pathosDev/actor-ts#771) no default cap: an uncapped curve saturates at the greatest Duration, which a timer takes as it is",
 	"B052": "(kubernetes-sigs/cluster-api-provider-aws#1069) no default cap; that the worst case can be asked for is tested",
 	"B053": "(spring-projects/spring-framework#35963) a limit that also interrupts the first call is the context's deadline",
-	"B079": "(aws/aws-sdk-go-v2#3186) budgets are to come",
+	"B125": "(aws/aws-sdk-go-v2#3413) a run that is throttled ends at once with the operation's own error; whoever calls in a loop puts a retry around it, which waits",
 	"B085": "(spring-projects/spring-batch#1794) no resumable runs: Policy.Next takes the count and the wait before as arguments",
 }
 
@@ -747,15 +747,92 @@ var bank = map[string]func(*testing.T){
 		d := retry.New().Hints(retry.HintClamp, time.Minute).Next(retry.Failure{Err: retry.After(1e9*time.Second, errBusy)})
 		assert.Equal(t, time.Minute, d.Wait)
 	},
+	// K7, K14: budgets
+	"B079 aws/aws-sdk-go-v2#3186": func(t *testing.T) {
+		errFinalAnswer := errors.New("not found")
+		b := budget.New(budget.AWS().Max(14))
+		for range 1000 {
+			calls := 0
+			_, err := retry.Do(t.Context(), retry.New().Backoff(backoff.Strategy{}).Limit(b), func(context.Context) (int, error) {
+				if calls++; calls == 1 {
+					return 503, errBusy
+				}
+				return 404, retry.Permanent(errFinalAnswer)
+			})
+			require.Equal(t, errFinalAnswer, err, "the answer of the second call")
+		}
+		assert.InDelta(t, 14, b.Snapshot().Tokens, 0)
+	},
+	"B124 aws/aws-sdk-go-v2#3550": func(t *testing.T) {
+		for _, c := range []budget.Config{budget.Default(), budget.GRPC(), budget.AWS(), budget.Finagle()} {
+			b := budget.New(c)
+			p := retry.New().Backoff(backoff.Strategy{}).Limit(b)
+			for range 1000 {
+				_ = retry.Run(t.Context(), p, func(context.Context) error { return errBusy })
+			}
+			for range 100_000 {
+				_ = retry.Run(t.Context(), p, func(context.Context) error { return nil })
+			}
+			calls := 0
+			_ = retry.Run(t.Context(), p, func(context.Context) error {
+				calls++
+				return errBusy
+			})
+			assert.Equal(t, 4, calls, "%v", c)
+		}
+	},
+	"B127 grpc/proposal#27": func(t *testing.T) {
+		b := budget.New(budget.Default())
+		p := retry.New().Backoff(backoff.Strategy{}).Limit(b)
+		for range 1_000_000 {
+			_ = retry.Run(t.Context(), p, func(context.Context) error { return nil })
+		}
+		calls := 0
+		for range 1000 {
+			_ = retry.Run(t.Context(), p, func(context.Context) error {
+				calls++
+				return errBusy
+			})
+		}
+		assert.Equal(t, 1000+b.Snapshot().Max, calls)
+	},
+	"B128 grpc/grpc-go#2670": func(t *testing.T) {
+		for _, n := range []int{1, 1000, 1_000_000} {
+			assert.NoError(t, budget.Default().Max(n).Err())
+			assert.NoError(t, budget.GRPC().Max(n).Err())
+		}
+		assert.Error(t, budget.Default().Max(0).Err())
+		assert.Error(t, budget.Default().Max(1_000_001).Err())
+	},
+	"B130 awslabs/aws-sdk-rust#1234": func(t *testing.T) { // that it is there is seen by what it does
+		for name, drive := range drivers {
+			synctest.Test(t, func(t *testing.T) {
+				p := retry.Standard().Limit(budget.New(budget.Default()))
+				calls := 0
+				for range 1000 {
+					_, _ = drive(t.Context(), p, func(context.Context) (int, error) {
+						calls++
+						return 0, errBusy
+					})
+				}
+				assert.Equal(t, 1100, calls, name)
+			})
+		}
+	},
 	// K15: hedging
 	"B133 failsafe-go/failsafe-go#141": func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			v, err := future.Hedge(t.Context(), future.HedgeAfter(0).MaxHedges(0), func(ctx context.Context) (int, error) {
+			b := budget.New(budget.Default().Max(1))
+			_, _ = b.Allow(t.Context(), errBusy) // that was all
+			tries := 0
+			v, err := future.Hedge(t.Context(), future.HedgeAfter(time.Millisecond).Limit(b), func(ctx context.Context) (int, error) {
+				tries++
 				time.Sleep(100 * time.Millisecond)
 				return 1, ctx.Err()
 			}).Await(t.Context())
 			assert.NoError(t, err)
 			assert.Equal(t, 1, v)
+			assert.Equal(t, 1, tries)
 		})
 	},
 	"B134 erpc/erpc#418": func(t *testing.T) {
