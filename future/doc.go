@@ -17,7 +17,7 @@
 // # Which one
 //
 //   - [Go] starts a function, [Retry] one with retries, [Hedge] one that is started
-//     again while it is slow.
+//     again while it is slow (after a time that a [Quantile] has learned, say).
 //   - [New] returns a future with the [Promise] that settles it, for callbacks; [Value]
 //     and [Failed] are settled from the start.
 //   - [Map], [FlatMap] and [Recover] derive a future from another.

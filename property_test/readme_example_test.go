@@ -18,6 +18,7 @@ import (
 	"github.com/dacapo-go/dacapo/backoff"
 	"github.com/dacapo-go/dacapo/future"
 	"github.com/dacapo-go/dacapo/retry"
+	"github.com/dacapo-go/dacapo/retry/budget"
 	"github.com/dacapo-go/dacapo/stream"
 )
 
@@ -258,4 +259,14 @@ func TestThePolicyGivesUpWithinAMinute(t *testing.T) {
 		assert.ErrorIs(t, err, errBusy)
 		assert.Less(t, time.Since(began), time.Minute)
 	})
+}
+
+func Example_readmeBudget() {
+	toService := budget.New(budget.Default()) // once: for all calls to it
+
+	policy := retry.Standard().Limit(toService)
+	hedged := future.HedgeAt(future.NewQuantile(0.95, 50*time.Millisecond)).Limit(toService)
+
+	fmt.Println(policy.Err(), hedged.Err(), toService)
+	// Output: <nil> <nil> max=100 deposit=0.1: 100.0 tokens
 }

@@ -24,6 +24,8 @@
 //     left to right. [Parse] reads one from text: a flag, JSON, YAML, the environment.
 //   - [Policy.Events] tells every step to a hook, of which [Log] is one ready made.
 //     [Policy.WorstCase] says how many calls and how long a wait to expect.
+//   - [Policy.Limit] has a limiter that many runs share refuse retries that are too many:
+//     a budget of package retry/budget, for everything that goes to a service.
 //   - [Policy.Next] is the decision alone, without a loop, a clock or randomness:
 //     for a scheduler, a queue or a simulation of one's own.
 //   - [Permanent] marks an error that no retry can help; [After] one that says

@@ -58,6 +58,7 @@ type Decision struct {
 //	the wait would reach MaxElapsed             TimeWouldExceed
 //	the wait would reach the deadline           DeadlineWouldExceed
 //
+// (What only a run knows can still end it: its limiter, Throttled.)
 // A policy with a fault refuses every failure (Refused).
 func (p Policy) Next(f Failure) Decision {
 	if p.Err() != nil {
