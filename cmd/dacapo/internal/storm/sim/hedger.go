@@ -32,7 +32,7 @@ func (h *Hedger) Do(op func(end func()), end func()) {
 
 func (c *hedged) try() {
 	wait, ok := c.Policy.Next(c.extra, false)
-	if ok || c.extra == 0 {
+	if ok || c.Quantile != nil && c.extra == 0 {
 		c.Sim.After(wait, func() { c.due(ok) })
 	}
 	c.op(c.ended)
@@ -81,4 +81,3 @@ func (c *hedged) learn(longer bool) {
 		c.Quantile.Observe(longer)
 	}
 }
-
