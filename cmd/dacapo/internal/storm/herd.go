@@ -67,37 +67,6 @@ func spreads(v Variant) bool {
 	return slices.Contains([]string{"full", "equal", "±20%", "±50%", "+5s", "spring"}, v.Name)
 }
 
-// stampede is how the clients came back.
-type stampede struct {
-	chart *Chart
-	bins  [3 * herdCap / herdBin]float64 // how many came back in each, after recovery
-	worst float64                        // the fullest, in times of the mean until the last client is back
-	atCap float64                        // the share of the waits that are exactly at the cap
-	calls float64                        // of each client
-}
-
-func playHerd(p *play) {
-	p.About = "10,000 clients fail at 0; the service is back at 60 s. The waits double from 100 ms to 10 s.\nworst: the fullest 10 ms after 60 s, in times of the mean until the last client is back."
-	p.Table.Columns = []string{"policy", "worst", "% of waits at the cap", "calls each"}
-	for _, v := range p.variants {
-		p.say("%s: 10,000 clients, 60 s", v.Name)
-		h := stampedeOf(v, p.seed)
-		worst, atCap := figure(h.worst, "%.2f"), figure(100*h.atCap, "%.2f")
-		if spreads(v) {
-			worst, atCap = worst.most(4), atCap.most(0.1)
-		}
-		p.Charts = append(p.Charts, *h.chart)
-		p.row(v.Name, worst, atCap, figure(h.calls, "%.1f"))
-	}
-}
-
-// spreads reports whether v is one of the scenario's own, with a jitter. (Decorrelated is
-// not: its mean wait at the cap is a good third of the greatest, so the bins just after the
-// recovery have 2.7 times the mean, before chance is added.)
-func spreads(v Variant, own []Variant) bool {
-	return len(own) == len(herd().own) && v.Name != "no jitter" && v.Name != "decorrelated"
-}
-
 func stampedeOf(v Variant, seed uint64) *stampede {
 	s := sim.New(seed)
 	h := &stampede{chart: newChart(v, 55*time.Second, 73*time.Second, 200*ms)}
