@@ -33,7 +33,7 @@ const (
 
 // drawStorm draws all charts of a report as a picture.
 func drawStorm(w io.Writer, r *storm.Report) error {
-	p := &picture{&writer{w: w}, 4 * niceStep(greatest(r.Charts)/4)}
+	p := &picture{&writer{w: w}, 4 * niceStep(greatest(r.Charts...)/4)}
 	p.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n", panelLeft+panelWidth+20, panelStep*len(r.Charts)+40)
 	p.printf(`<rect width="100%%" height="100%%" fill="white"/>` + "\n")
 	for i, s := range stormSeries {

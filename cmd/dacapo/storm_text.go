@@ -18,13 +18,7 @@ import (
 func writeStorm(w io.Writer, r *storm.Report) error {
 	out := &writer{w: w}
 	out.printf("%s\n\n", r.About)
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, line := range tableOf(&r.Table) {
-		fmt.Fprintln(t, strings.Join(line, "\t"))
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
+	out.printf("%s", aligned(tableOf(&r.Table)))
 	if r.Notes != "" {
 		out.printf("%s\n", r.Notes)
 	}
@@ -40,6 +34,26 @@ func verdict(n int, unmet []string) string {
 		return fmt.Sprintf("All %d values are as expected.", n)
 	}
 	return fmt.Sprintf("%d of %d values are not as expected:\n  %s", len(unmet), n, strings.Join(unmet, "\n  "))
+}
+
+// aligned returns the lines of a table below one another, without spaces at their ends.
+func aligned(lines [][]string) string {
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, line := range lines {
+		fmt.Fprintln(t, strings.Join(line, "\t"))
+	}
+	_ = t.Flush() // into memory
+	return trimmed(b.String())
+}
+
+// trimmed returns text without spaces at the ends of lines.
+func trimmed(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
 }
 
 // tableOf returns the lines of a table. Beside a column of which something is expected
@@ -101,14 +115,18 @@ const (
 	chartHeight = 8
 )
 
-// writeCharts draws charts to one scale.
+// writeCharts draws charts, to one scale if it can be.
 func writeCharts(out *writer, charts []storm.Chart) {
 	if len(charts) == 0 {
 		return
 	}
-	top := chartHeight * niceStep(greatest(charts)/chartHeight)
+	common := greatest(charts...)
 	for _, c := range charts {
-		out.printf("\n%s\n%s\n", c.Name, draw(c, top))
+		top := common
+		if own := greatest(c); 10*own < top {
+			top = own // or it would be flat
+		}
+		out.printf("\n%s\n%s\n", c.Name, draw(c, chartHeight*niceStep(top/chartHeight)))
 	}
 	out.printf("  a second, over seconds:  █ goodput: requests that succeed  x attempts  · offered load\n")
 }
@@ -124,11 +142,7 @@ func draw(c storm.Chart, top float64) string {
 		asciigraph.YAxisValueFormatter(whole),
 		asciigraph.XAxisRange(c.From.Seconds(), till.Seconds()), asciigraph.XAxisTickCount(10), asciigraph.XAxisValueFormatter(whole),
 	)
-	lines := strings.Split(graph, "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
-	}
-	return strings.Join(lines, "\n")
+	return trimmed(graph)
 }
 
 // squeezed returns the means of as many stretches as the chart is wide.
@@ -146,7 +160,7 @@ func squeezed(all []float64) []float64 {
 }
 
 // greatest returns the greatest value that is drawn.
-func greatest(charts []storm.Chart) float64 {
+func greatest(charts ...storm.Chart) float64 {
 	top := 1.
 	for _, c := range charts {
 		for _, series := range [][]float64{c.Offered, c.Attempts, c.Goodput} {

@@ -54,14 +54,6 @@ type writer struct {
 	err error
 }
 
-func (w *writer) Write(text []byte) (int, error) {
-	n := 0
-	if w.err == nil {
-		n, w.err = w.w.Write(text)
-	}
-	return n, w.err
-}
-
 func (w *writer) printf(format string, args ...any) {
 	if w.err == nil {
 		_, w.err = fmt.Fprintf(w.w, format, args...)

@@ -47,7 +47,7 @@ type stampede struct {
 
 func playHerd(p *play) {
 	p.About = "10,000 clients fail at 0; the service is back at 60 s. The waits double from 100 ms to 10 s.\nworst: the fullest 10 ms after 60 s, in times of the mean until the last client is back."
-	p.Table.Columns = []string{"policy", "worst", "% of waits at the cap", "calls each"}
+	p.Table.Columns = []string{"policy", "worst", "% of waits at the cap", "calls each", "came back"}
 	for _, v := range p.variants {
 		p.say("%s: 10,000 clients, 60 s", v.Name)
 		h := stampedeOf(v, p.seed)
@@ -56,7 +56,7 @@ func playHerd(p *play) {
 			worst, atCap = worst.most(4), atCap.most(0.1)
 		}
 		p.Charts = append(p.Charts, *h.chart)
-		p.row(v.Name, worst, atCap, figure(h.calls, "%.1f"))
+		p.row(v.Name, worst, atCap, figure(h.calls, "%.1f"), figure(100*sum(h.bins[:])/herdSize, "%.0f%%"))
 	}
 }
 
@@ -82,12 +82,14 @@ func stampedeOf(v Variant, seed uint64) *stampede {
 		client.Do(func(end func(error)) { end(h.call(s.Now())) }, nil)
 	}
 	s.Run(herdDown + time.Duration(len(h.bins))*herdBin)
-	h.atCap = atCap / waits
+	h.atCap = atCap / max(waits, 1)
 	last := len(h.bins)
 	for last > 1 && h.bins[last-1] == 0 {
 		last--
 	}
-	h.worst = slices.Max(h.bins[:]) / mean(h.bins[:last])
+	if worst := slices.Max(h.bins[:]); worst > 0 {
+		h.worst = worst / mean(h.bins[:last])
+	}
 	return h
 }
 

@@ -46,9 +46,12 @@ func theSlump() slump {
 
 func playOutage(p *play) {
 	o := theSlump()
-	p.About = "A server does 1000 requests a second, in turn, and is offered 700. From 30 s to 40 s it does 400.\nA client waits 0.5 s for each answer. The server does not know, and does abandoned work all the same."
+	p.About = "A server does 1000 requests a second, in turn, and is offered 700. From 30 s to 40 s it does 400.\nA client waits 0.5 s for each answer. The server does not know, and does all the work that is asked."
 	p.Table.Columns = []string{"policy", "back after", "attempts", "lost"}
-	p.Notes = "back after: from 40 s until goodput is what is offered. attempts: for each request, after 40 s.\nlost: requests without an answer, after 30 s. 3 retries: exp(100ms,2).cap(2s).jitter(full)"
+	p.Notes = "back after: from 40 s until goodput is what is offered. attempts: for each request, after 40 s.\nlost: requests without an answer, after 30 s."
+	if p.own {
+		p.Notes += " 3 retries: exp(100ms,2).cap(2s).jitter(full)"
+	}
 	for _, v := range p.variants {
 		p.say("%s: 180 s", v.Name)
 		c := o.play(v, p.seed)
@@ -137,7 +140,7 @@ func (o slump) storm(c *Chart) float64 {
 // lost returns the share of requests that did not succeed, since the slump began.
 func (o slump) lost(c *Chart) float64 {
 	from := int(slumpBegins / time.Second)
-	return 1 - sum(c.Goodput[from:])/sum(c.Offered[from:])
+	return max(0, 1-sum(c.Goodput[from:])/sum(c.Offered[from:]))
 }
 
 func sum(all []float64) (total float64) {

@@ -37,8 +37,8 @@ func Find(name string) (Scenario, bool) {
 // Run plays the scenario: the given variants, or its own where there are none. doing is told
 // what is done next.
 func (s Scenario) Run(seed uint64, vs []Variant, doing func(string)) *Report {
-	p := &play{Report: Report{Scenario: s.Name, Seed: seed}, seed: seed, variants: vs, doing: doing}
-	if len(vs) == 0 {
+	p := &play{Report: Report{Scenario: s.Name, Seed: seed}, seed: seed, variants: vs, own: len(vs) == 0, doing: doing}
+	if p.own {
 		p.variants = s.own
 	}
 	s.plays(p)
@@ -50,6 +50,7 @@ type play struct {
 	Report
 	seed     uint64
 	variants []Variant
+	own      bool // the scenario's
 	doing    func(string)
 }
 

@@ -44,13 +44,13 @@ var hedgings = []hedging{
 	{name: "p99 (13.5ms)", after: p99},
 	{name: "p95, learned", learns: 0.95},
 	{name: "p99, learned", learns: 0.99},
-	{name: "p95 (8.45ms), and now all calls take 10 times as long", after: p95, allSlow: true},
+	{name: "p95 (8.45ms), all 10 × slower", after: p95, allSlow: true},
 	{name: "… with the default budget", after: p95, allSlow: true, budget: true},
 	{name: "… p95, learned", learns: 0.95, allSlow: true},
 }
 
 func playTail(p *play) {
-	p.About = "A service whose calls take about 5 ms, but one in a hundred 100 to 1000 ms: 400,000 calls, each with at\nmost one hedge. page: the median of pages that need 100 calls."
+	p.About = "A service whose calls take about 5 ms, but one in a hundred 100 to 1000 ms: 400,000 calls,\neach with at most one hedge. page: the median of pages that need 100 calls."
 	p.Table.Columns = []string{"hedge", "extra load %", "p99.9 ms", "page ms"}
 	for _, h := range hedgings {
 		p.say("%s", h.name)

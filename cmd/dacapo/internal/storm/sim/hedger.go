@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"time"
+
 	"github.com/dacapo-go/dacapo/future"
 	"github.com/dacapo-go/dacapo/retry"
 	"github.com/dacapo-go/dacapo/retry/budget"
@@ -19,6 +21,7 @@ type hedged struct {
 	*Hedger
 	op    func(end func())
 	end   func()
+	delay time.Duration // as learned when the call began
 	extra int
 	known bool // whether the first try took longer than the delay
 	done  bool
@@ -27,31 +30,41 @@ type hedged struct {
 // Do begins a call. op is one try; end is told when the first of the tries has ended.
 func (h *Hedger) Do(op func(end func()), end func()) {
 	c := &hedged{Hedger: h, op: op, end: end}
+	c.delay, _ = h.Policy.Next(0, false)
 	c.try()
 }
 
 func (c *hedged) try() {
-	wait, ok := c.Policy.Next(c.extra, false)
-	if ok || c.Quantile != nil && c.extra == 0 {
-		c.Sim.After(wait, func() { c.due(ok) })
-	}
+	c.wind()
 	c.op(c.ended)
 }
 
+// wind has due called when the next try is due, or it is known that the first is slow.
+func (c *hedged) wind() {
+	if c.more() || c.Quantile != nil && c.extra == 0 {
+		c.Sim.After(c.delay, c.due)
+	}
+}
+
+func (c *hedged) more() bool {
+	_, ok := c.Policy.Next(c.extra, false)
+	return ok
+}
+
 // due is when a try has taken as long as the delay.
-func (c *hedged) due(ok bool) {
+func (c *hedged) due() {
 	if c.done {
 		return
 	}
 	c.learn(true)
-	if !ok {
+	if !c.more() {
 		return
 	}
 	c.extra++
 	if c.allowed() {
 		c.try()
-	} else if wait, ok := c.Policy.Next(c.extra, false); ok {
-		c.Sim.After(wait, func() { c.due(true) })
+	} else {
+		c.wind()
 	}
 }
 
