@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -79,6 +80,7 @@ func (f *stormFlags) run(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(800)) // what lives is small, what comes and goes is not
 	doing, done := activity(c.ErrOrStderr(), "simulating "+name+": ")
 	report := scenario.Run(f.seed, variants, doing)
 	done()

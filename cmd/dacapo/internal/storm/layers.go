@@ -54,7 +54,10 @@ func layered(v Variant, failing float64, seed uint64) float64 {
 	const half = 50 * time.Second
 	var requests, calls int
 	s.Poisson(400, func() {
-		counts := s.Now() >= half && s.Now() < 2*half
+		if s.Now() >= 2*half {
+			return
+		}
+		counts := s.Now() >= half
 		op := func(end func(error)) {
 			if counts {
 				calls++

@@ -69,16 +69,18 @@ func overloaded(v Variant, failing float64, seed uint64) (attempts, served float
 			*n++
 		}
 	}
+	op := func(end func(error)) {
+		count(&tried)
+		end(fails(luck, failing)) // at once: no figure has to do with how long a call takes
+	}
+	ended := func(r retry.Reason) {
+		if r == retry.Succeeded {
+			count(&succeeded)
+		}
+	}
 	s.Poisson(1000, func() {
 		count(&offered)
-		client.Do(func(end func(error)) {
-			count(&tried)
-			end(fails(luck, failing)) // at once: no figure has to do with how long a call takes
-		}, func(r retry.Reason) {
-			if r == retry.Succeeded {
-				count(&succeeded)
-			}
-		})
+		client.Do(op, ended)
 	})
 	s.Run(2 * half)
 	return tried / offered, succeeded / offered

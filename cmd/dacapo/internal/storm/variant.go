@@ -79,7 +79,8 @@ func find(text, prefix string) (from, to int) {
 func named(text string, from, to int) (*budget.Config, error) {
 	name := strings.TrimPrefix(text[from:to], "budget=")
 	column := len([]rune(text[:from])) + 1
-	if again, _ := find(text[to:], "budget="); again > 0 {
+	if again, end := find(text[to:], "budget="); again < end {
+		column = len([]rune(text[:to+again])) + 1
 		return nil, &retry.ParseError{Column: column, Problem: "budget is given a second time: want it once"}
 	}
 	var names []string

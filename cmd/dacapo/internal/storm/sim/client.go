@@ -41,12 +41,16 @@ type run struct {
 	owed    retry.Outcome // what the budget is to be told
 	waiting bool
 	over    bool
+
+	callNow  func() // call and ended: made once for a run, for they are most of what it allocates
+	endedNow func(error)
 }
 
 // Do begins a run, and tells end how it ended. cancel ends it before, as a context would
 // that a caller cancels: at once where it waits, else after the call.
 func (c *Client) Do(op Op, end func(retry.Reason)) (cancel func()) {
 	r := &run{Client: c, op: op, end: end, began: c.sim.now}
+	r.callNow, r.endedNow = r.call, r.ended
 	r.call()
 	return r.cancel
 }
@@ -56,7 +60,7 @@ func (r *run) call() {
 		return // settled in the wait
 	}
 	r.waiting, r.owed.Unmade = false, false
-	r.op(r.ended)
+	r.op(r.endedNow)
 }
 
 // ended is what follows a call.
@@ -98,7 +102,7 @@ func (r *run) wait(d retry.Decision) {
 	r.retries++
 	r.drawn = d.Drawn
 	r.waiting = true
-	r.sim.After(d.Wait, r.call)
+	r.sim.After(d.Wait, r.callNow)
 }
 
 func (r *run) cancel() {

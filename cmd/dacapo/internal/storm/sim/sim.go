@@ -64,12 +64,11 @@ func (s *Sim) step() {
 // clients that know nothing of one another (an open loop).
 func (s *Sim) Poisson(perSecond float64, do func()) {
 	source := s.Source()
-	var next func()
-	next = func() {
-		s.After(time.Duration(source.ExpFloat64()/perSecond*float64(time.Second)), func() {
-			do()
-			next()
-		})
+	gap := func() time.Duration { return time.Duration(source.ExpFloat64() / perSecond * float64(time.Second)) }
+	var comes func()
+	comes = func() {
+		do()
+		s.After(gap(), comes)
 	}
-	next()
+	s.After(gap(), comes)
 }
