@@ -36,7 +36,7 @@ func TestStormAloneListsTheScenarios(t *testing.T) {
 
 func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"storm", "outage"}, {"storm", "outage", "--json"}, {"storm", "herd"}} {
+	for _, args := range [][]string{{"storm", "outage"}, {"storm", "herd", "--json"}} {
 		one := func(seed string) string {
 			picture := filepath.Join(t.TempDir(), "picture.svg")
 			status, out, errs := command(append(args, "--seed", seed, "--svg", picture)...)
@@ -57,9 +57,10 @@ func TestThePictureOfAnOutage(t *testing.T) {
 	status, out, _ := command("storm", "outage")
 	assert.Zero(t, status)
 	assert.Contains(t, out, "\n3 retries                    never       never     4.00      4.00      100%\n")
-	assert.Contains(t, out, "\n3 retries, default budget    9 s         ≤ 10 s    1.00                12%\n")
+	assert.Contains(t, out, "\n3 retries, budget=default    9 s         ≤ 10 s    1.00                12%\n")
 	assert.Contains(t, out, "\nAll 6 values are as expected.\n")
-	storms, calm, found := strings.Cut(out[strings.Index(out, "expected.\n"):], "\n3 retries, default budget\n")
+	_, charts, _ := strings.Cut(out, "expected.\n")
+	storms, calm, found := strings.Cut(charts, "\n3 retries, budget=default\n")
 	require.True(t, found)
 	assert.Contains(t, storms, "2800 ┤               "+strings.Repeat("x", 74)+"\n")
 	assert.Contains(t, storms, "   0 ┤               "+strings.Repeat("█", 74)+"\n")
@@ -146,11 +147,10 @@ func TestThePictureIsXML(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "outage.svg")
 	status, _, _ := command("storm", "outage", "--svg", name, "--policy", "retries=1", "--policy", "retries=0 hints=clamp,5s")
 	require.Zero(t, status)
-	f, err := os.Open(name)
+	drawn, err := os.ReadFile(name)
 	require.NoError(t, err)
-	defer f.Close()
 	lines := 0
-	for d := xml.NewDecoder(f); ; {
+	for d := xml.NewDecoder(bytes.NewReader(drawn)); ; {
 		token, err := d.Token()
 		if err == io.EOF {
 			break

@@ -120,6 +120,7 @@ func writeCharts(out *writer, charts []storm.Chart) {
 	if len(charts) == 0 {
 		return
 	}
+	out.printf("\nA second, over seconds:  █ goodput (requests that succeed)  x attempts  · offered load\n")
 	common := greatest(charts...)
 	for _, c := range charts {
 		top := common
@@ -128,7 +129,6 @@ func writeCharts(out *writer, charts []storm.Chart) {
 		}
 		out.printf("\n%s\n%s\n", c.Name, draw(c, chartHeight*niceStep(top/chartHeight)))
 	}
-	out.printf("  a second, over seconds:  █ goodput: requests that succeed  x attempts  · offered load\n")
 }
 
 // draw draws one chart.

@@ -17,10 +17,10 @@ func outage() Scenario {
 		own: highlight(variants(
 			"no retries", "retries=0",
 			"3 retries", threeRetries,
-			"3 retries, default budget", threeRetries+" budget=default",
-			"3 retries, 20% of all calls", threeRetries+" budget=calls-20%",
-			"3 retries, 40% of all calls", threeRetries+" budget=calls-40%",
-		), "3 retries", "3 retries, default budget"),
+			"3 retries, budget=default", threeRetries+" budget=default",
+			"3 retries, budget=calls-20%", threeRetries+" budget=calls-20%",
+			"3 retries, budget=calls-40%", threeRetries+" budget=calls-40%",
+		), "3 retries", "3 retries, budget=default"),
 		TakesPolicies: true,
 		OverTime:      true,
 		plays:         playOutage,
@@ -67,11 +67,11 @@ func expectOutage(name string, back, attempts Figure) (Figure, Figure) {
 		return back.within(9, 1), attempts
 	case "3 retries":
 		return back.never(), attempts.within(4, 0.1)
-	case "3 retries, default budget":
+	case "3 retries, budget=default":
 		return back.most(9 * 1.15), attempts
-	case "3 retries, 20% of all calls":
+	case "3 retries, budget=calls-20%":
 		return back.within(26, 3), attempts
-	case "3 retries, 40% of all calls":
+	case "3 retries, budget=calls-40%":
 		return back.never(), attempts
 	}
 	return back, attempts
