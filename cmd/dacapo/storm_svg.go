@@ -23,7 +23,7 @@ var stormSeries = []struct {
 // picture is where things stand in a picture of charts, one below the other, to one scale.
 type picture struct {
 	*writer
-	top float64 // the greatest value on the scale
+	top float64 // of the scale of the chart that is being drawn
 }
 
 const (
@@ -33,8 +33,8 @@ const (
 
 // drawStorm draws all charts of a report as a picture.
 func drawStorm(w io.Writer, r *storm.Report) error {
-	p := &picture{&writer{w: w}, 4 * niceStep(greatest(r.Charts...)/4)}
-	p.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n", panelLeft+panelWidth+20, panelStep*len(r.Charts)+40)
+	p := &picture{writer: &writer{w: w}}
+	p.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n", panelLeft+panelWidth+30, panelStep*len(r.Charts)+40)
 	p.printf(`<rect width="100%%" height="100%%" fill="white"/>` + "\n")
 	for i, s := range stormSeries {
 		p.printf(`<text x="%d" y="20" fill="%s">— %s</text>`+"\n", panelLeft+120*i, s.color, s.name)
@@ -42,6 +42,7 @@ func drawStorm(w io.Writer, r *storm.Report) error {
 	p.printf(`<text x="%d" y="20" fill="#666" text-anchor="end">a second, over seconds · %s, seed %d</text>`+"\n", panelLeft+panelWidth, r.Scenario, r.Seed)
 	for i, c := range r.Charts {
 		p.printf(`<g transform="translate(%d %d)">`+"\n", panelLeft, 60+panelStep*i)
+		p.top = scale(c, r.Charts, 4)
 		p.panel(c)
 		p.printf("</g>\n")
 	}

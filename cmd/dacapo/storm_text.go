@@ -121,13 +121,8 @@ func writeCharts(out *writer, charts []storm.Chart) {
 		return
 	}
 	out.printf("\nA second, over seconds:  █ goodput (requests that succeed)  x attempts  · offered load\n")
-	common := greatest(charts...)
 	for _, c := range charts {
-		top := common
-		if own := greatest(c); 10*own < top {
-			top = own // or it would be flat
-		}
-		out.printf("\n%s\n%s\n", c.Name, draw(c, chartHeight*niceStep(top/chartHeight)))
+		out.printf("\n%s\n%s\n", c.Name, draw(c, scale(c, charts, chartHeight)))
 	}
 }
 
@@ -157,6 +152,16 @@ func squeezed(all []float64) []float64 {
 		means = append(means, total/float64(len(stretch)))
 	}
 	return means
+}
+
+// scale returns the top of the scale of a chart, of so many round steps: that of all charts,
+// unless this one would be flat.
+func scale(c storm.Chart, all []storm.Chart, steps float64) float64 {
+	top, own := greatest(all...), greatest(c)
+	if 10*own < top {
+		top = own
+	}
+	return steps * niceStep(top/steps)
 }
 
 // greatest returns the greatest value that is drawn.
