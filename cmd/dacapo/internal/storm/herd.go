@@ -41,7 +41,7 @@ type stampede struct {
 	chart *Chart
 	bins  [3 * herdCap / herdBin]float64 // how many came back in each, after recovery
 	worst float64                        // the fullest, in times of the mean until the last client is back
-	atCap float64                        // the share of the waits that are exactly at the cap
+	atCap float64                        // the share of the waits that are at the cap, or above
 	calls float64                        // of each client
 }
 
@@ -74,7 +74,7 @@ func stampedeOf(v Variant, seed uint64) *stampede {
 	var waits, atCap float64
 	client.Waits = func(d time.Duration) {
 		waits++
-		if d == herdCap {
+		if d >= herdCap {
 			atCap++
 		}
 	}

@@ -3,4 +3,4 @@
 package storm
 
 // The race detector makes a simulation, which has one goroutine, ten times as slow.
-func init() { seeds = seeds[:1] }
+func init() { seeds, loads = seeds[:1], loads[:1] }

@@ -57,11 +57,13 @@ func TestWithoutABudgetTheServiceDoesNotComeBack(t *testing.T) {
 	})
 }
 
+var loads = []float64{300, 500, 700, 850, 930}
+
 // A full bucket is at most a hundred more requests, whose work takes the capacity that is
 // left.
 func TestTheDefaultBudgetRecoversLikeNoRetries(t *testing.T) {
 	never, budgeted, unlimited := outage().own[0], outage().own[2], outage().own[1]
-	for _, load := range []float64{300, 500, 700, 850, 930} {
+	for _, load := range loads {
 		for _, lasts := range []time.Duration{1, 5, 20, 60} {
 			t.Run(fmt.Sprintf("%v a second, %d s", load, lasts), func(t *testing.T) {
 				t.Parallel()

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dacapo-go/dacapo/cmd/dacapo/internal/storm/sim"
 	"github.com/dacapo-go/dacapo/retry"
 	"github.com/dacapo-go/dacapo/retry/budget"
 )
@@ -71,5 +72,23 @@ func TestEveryBudgetIsSound(t *testing.T) {
 		if b.rules != nil {
 			assert.NoError(t, b.rules.Err(), b.name)
 		}
+	}
+}
+
+// Where every call fails, a bucket that was full is all there is: gRPC's for its upper half.
+func TestABudgetBoundsTheRetriesOfATotalFailure(t *testing.T) {
+	for name, want := range map[string]int{"none": 3000, "default": 100, "20%": 100, "grpc": 4, "aws": 35} {
+		v, err := Parse("budget=" + name)
+		require.NoError(t, err)
+		s := sim.New(1)
+		client, calls := v.client(s), 0
+		for range 1000 {
+			client.Do(func(end func(error)) {
+				calls++
+				end(errFailed)
+			}, nil)
+			s.RunAll()
+		}
+		assert.Equal(t, want, calls-1000, name)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -184,12 +185,19 @@ func TestAHedgerDoesWhatHedgeDoes(t *testing.T) {
 			}
 			return h
 		}
-		tries, took := simulateHedges(make(), takes)
+		simulated, real := make(), make()
+		tries, took := simulateHedges(simulated, takes)
 		rapid.SyncTest(t, func(t *rapid.T) {
-			reallyTries, reallyTook := reallyHedge(make(), takes)
+			reallyTries, reallyTook := reallyHedge(real, takes)
 			require.Equal(t, reallyTries, tries)
 			require.Equal(t, reallyTook, took)
 		})
+		if limit > 0 {
+			require.Equal(t, real.Budget.SnapshotAt(0), simulated.Budget.SnapshotAt(0))
+		}
+		if learns {
+			require.Equal(t, real.Quantile.Delay(), simulated.Quantile.Delay())
+		}
 	})
 }
 
@@ -211,15 +219,15 @@ func simulateHedges(h Hedger, takes []int) (tries int, took []time.Duration) {
 	return tries, took
 }
 
-func reallyHedge(h Hedger, takes []int) (tries int, took []time.Duration) {
+func reallyHedge(h Hedger, takes []int) (_ int, took []time.Duration) {
+	var tries atomic.Int64
 	if h.Budget != nil {
 		h.Policy = h.Policy.Limit(h.Budget)
 	}
 	for range takes {
 		began := time.Now()
 		_, _ = future.Hedge(context.Background(), h.Policy, func(ctx context.Context) (int, error) {
-			timer := time.NewTimer(spaced(takes, tries))
-			tries++
+			timer := time.NewTimer(spaced(takes, int(tries.Add(1)-1)))
 			defer timer.Stop()
 			select {
 			case <-timer.C:
@@ -231,5 +239,5 @@ func reallyHedge(h Hedger, takes []int) (tries int, took []time.Duration) {
 		took = append(took, time.Since(began))
 		synctest.Wait()
 	}
-	return tries, took
+	return int(tries.Load()), took
 }
