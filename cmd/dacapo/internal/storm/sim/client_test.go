@@ -134,7 +134,7 @@ func TestARefusalOfTheBudgetEndsARunForThrottled(t *testing.T) {
 	}
 	assert.Equal(t, []retry.Reason{retry.Throttled, retry.Throttled}, reasons)
 	assert.Equal(t, 4, calls, "two retries in all")
-	assert.Equal(t, budget.Snapshot{Max: 2, Allowed: 2, Refused: 2}, b.SnapshotAt(0))
+	assert.Equal(t, budget.Snapshot{Max: 2, Refused: 2}, b.SnapshotAt(0))
 }
 
 func TestARetryThatIsNotMadeIsGivenBack(t *testing.T) {
