@@ -6,10 +6,12 @@ replace github.com/dacapo-go/dacapo => ../..
 
 require (
 	github.com/dacapo-go/dacapo v0.0.0-00010101000000-000000000000
+	github.com/guptarohit/asciigraph v0.10.0
 	github.com/spf13/cobra v1.10.2
 	github.com/stretchr/testify v1.12.1
 	go.yaml.in/yaml/v3 v3.0.5
 	golang.org/x/term v0.48.0
+	pgregory.net/rapid v1.3.0
 )
 
 require (

@@ -1,6 +1,7 @@
 // Command dacapo shows what the dacapo toolkit does.
 //
 //	dacapo measure   runs retry policies for real and holds them against what is promised
+//	dacapo storm     simulates what retries do to a service that is in trouble
 package main
 
 import (
@@ -25,7 +26,7 @@ func run(args []string, table []scenario, stdout, stderr io.Writer) int {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(measureCommand(table))
+	root.AddCommand(measureCommand(table), stormCommand())
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
