@@ -74,6 +74,40 @@ var drivers = []driver{
 	}},
 }
 
+// drivers are those that the script is for.
+func (s script) drivers() []driver {
+	switch {
+	case s.leaves > 0:
+		return []driver{{name: "Attempts, left", run: s.left}}
+	case s.partial > 0:
+		return []driver{{name: "Stream.Retry of a function that gives and fails", mute: true, refusesEarly: true, run: s.given}}
+	}
+	return drivers
+}
+
+func (s script) left(ctx context.Context, p retry.Policy, op func(context.Context) (int, error)) (v int, err error) {
+	for ctx, n := range retry.Attempts(ctx, p, &err) {
+		var e error
+		if v, e = op(ctx); n == s.leaves && s.undecided {
+			break
+		}
+		if err = e; n == s.leaves {
+			break
+		}
+	}
+	return v, err
+}
+
+func (s script) given(ctx context.Context, p retry.Policy, op func(context.Context) (int, error)) (int, error) {
+	return element(ctx, stream.Stream[int](func(ctx context.Context, yield func(int) bool) error {
+		v, err := op(ctx)
+		if err == nil || v == s.partial {
+			yield(v)
+		}
+		return err
+	}).Retry(p, stream.BeforeFirst[int]()))
+}
+
 // element runs a stream of one element. No sink is between: they put the
 // context's error before that of the run.
 func element(ctx context.Context, s stream.Stream[int]) (v int, err error) {

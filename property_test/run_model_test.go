@@ -34,6 +34,10 @@ type script struct {
 	wrap, info     bool
 	hooked         bool
 
+	leaves    int  // the round in which a loop over Attempts is left; 0: in none
+	undecided bool // before it has set the error
+	partial   int  // the run of a stream that gives its element before it fails; 0: none
+
 	steps []step // then success
 	words []uint64
 
@@ -116,6 +120,10 @@ func (r *run) play() {
 	r.pass(0)
 	for !r.dead() {
 		failed := r.call()
+		if r.leaves == len(r.calls) && (r.undecided || failed != nil) {
+			r.reason, r.ctxErr, r.cause = retry.Abandoned, nil, nil // the context did not end it
+			return
+		}
 		if failed == nil {
 			r.last, r.reason = nil, retry.Succeeded
 			return
@@ -207,6 +215,10 @@ func (r *run) call() *tree {
 		r.ends(context.Canceled, r.by)
 	}
 	c.ended, r.value = r.now, number
+	if r.leaves == number && r.undecided {
+		r.putBack()
+		return nil
+	}
 	stale := awaited && s.awaits == "old" && r.awaited != nil && r.awaited.err == failed.err
 	r.previous, r.awaited = failed, nil
 	if failed == nil {
@@ -220,6 +232,14 @@ func (r *run) call() *tree {
 	r.tell(retry.Event{Kind: retry.Failed, Call: number, Err: r.last.err})
 	r.decided = append(r.decided, decided{failure: retry.Failure{Stale: stale}})
 	return failed
+}
+
+// putBack gives a loop that was left the error of the round before.
+func (r *run) putBack() {
+	r.last = known(retry.ErrAbandoned)
+	if r.previous != nil {
+		r.last = r.previous.bare()
+	}
 }
 
 // does is the operation: what it returns, and whether a future's failure came to it.
@@ -237,7 +257,7 @@ func (r *run) does(s step) (failed *tree, awaited bool) {
 	switch {
 	case s.awaits == "old":
 		return leaf([]string{"old 0", "old 1", "old 0"}[s.old]), true
-	case s.awaits == "new" && !r.dead():
+	case s.awaits == "new" && !r.dead() && (r.attemptTimeout == 0 || s.takes < r.attemptTimeout):
 		return s.fails, s.fails != nil
 	}
 	return s.fails, false
@@ -289,6 +309,8 @@ func (r *run) judge(failed *tree, f *retry.Failure, d *retry.Decision) (wait tim
 		return 0, retry.NotRetryable
 	case r.maxElapsed > 0 && r.now >= r.maxElapsed:
 		return 0, retry.TimeSpent
+	case r.partial == n:
+		return 0, retry.Partial
 	case r.retriesLeft() <= 0:
 		return 0, retry.Exhausted
 	}

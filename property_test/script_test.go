@@ -19,7 +19,12 @@ var (
 	coin   = rapid.Bool()
 )
 
-func rarely(t *rapid.T, what string) bool { return rapid.IntRange(0, 7).Draw(t, what) == 7 }
+func rarely(t *rapid.T, what string) bool { return one(t, 8, what) }
+
+// one is true once in n times. (IntRange is not: it prefers small numbers.)
+func one(t *rapid.T, n int, what string) bool {
+	return rapid.SampledFrom(upTo(n)).Draw(t, what) == n
+}
 
 func drawLeaf(t *rapid.T) curve {
 	kinds := []string{"", "constant", "linear", "exp", "fibonacci", "decorrelated", "list", "func"}
@@ -88,10 +93,10 @@ func (c curve) lowestCap() time.Duration {
 }
 
 func (c curve) takesJitter() bool {
-	if c.kind == "then" {
+	if c.kind == "then" && c.jitter == "" {
 		return c.parts[0].takesJitter() && c.parts[1].takesJitter()
 	}
-	return c.jitter == "" && c.kind != "" && c.kind != "decorrelated" && c.kind != "func"
+	return c.jitter == "" && c.kind != "" && c.kind != "then" && c.kind != "decorrelated" && c.kind != "func"
 }
 
 // drawTree draws an error.
@@ -117,12 +122,12 @@ func drawTree(t *rapid.T, depth int) *tree {
 
 func drawStep(t *rapid.T) step {
 	s := step{takes: spent.Draw(t, "takes"), obeys: rapid.SampledFrom([]string{"", "", "err", "cause"}).Draw(t, "obeys")}
-	s.cancels = rapid.IntRange(0, 40).Draw(t, "cancels") == 40
-	switch rapid.IntRange(0, 9).Draw(t, "does") {
-	case 0: // succeeds
-	case 1, 2:
+	s.cancels = one(t, 40, "cancels")
+	switch rapid.SampledFrom(upTo(12)).Draw(t, "does") {
+	case 12: // succeeds
+	case 2, 3:
 		s.awaits, s.old = "old", rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "which")
-	case 3:
+	case 4:
 		s.awaits, s.fails = "new", leaf(rapid.SampledFrom([]string{"old 0", "gone", "old 1"}).Draw(t, "error"))
 	default:
 		s.fails = drawTree(t, 2)
@@ -130,12 +135,12 @@ func drawStep(t *rapid.T) step {
 	return s
 }
 
-var retries = rapid.SampledFrom([]int{-1, 0, 1, 2, 5, retry.Unlimited, retry.Unlimited})
+var retries = rapid.SampledFrom([]int{5, retry.Unlimited, -1, 7, 2, 1, 0})
 
 // drawScript draws a run in which no two things that matter happen at one instant.
 func drawScript(t *rapid.T) script {
 	s := script{retries: retries.Draw(t, "retries"), cancelAt: never, cancelHook: -1, deadline: never}
-	s.faulty = rapid.IntRange(0, 60).Draw(t, "faulty") == 60
+	s.faulty = one(t, 60, "faulty")
 	if !rarely(t, "default backoff") {
 		c := drawCurve(t)
 		s.backoff = &c
@@ -154,11 +159,17 @@ func drawScript(t *rapid.T) script {
 		s.except = rapid.SliceOfN(rapid.SampledFrom(picks), 1, 2).Draw(t, "except")
 	}
 	if rarely(t, "If") {
-		s.ifs = rapid.SliceOfN(rapid.SampledFrom([]string{"is code", "not code", "not gone", "yes"}), 1, 2).Draw(t, "ifs")
+		s.ifs = rapid.SliceOfN(rapid.SampledFrom([]string{"not gone", "not code", "yes", "is code"}), 1, 2).Draw(t, "ifs")
 	}
 	s.wrap, s.info, s.hooked = coin.Draw(t, "wrap"), rarely(t, "info"), !rarely(t, "no hook")
-	s.steps = rapid.SliceOfN(rapid.Custom(drawStep), 0, 9).Draw(t, "steps")
+	s.steps = rapid.SliceOfN(rapid.Custom(drawStep), rapid.SampledFrom([]int{6, 4, 8, 1, 0}).Draw(t, "at least"), 9).Draw(t, "steps")
 	s.words = rapid.SliceOfN(rapid.Uint64(), 1, 9).Draw(t, "words")
+	switch rapid.SampledFrom(upTo(8)).Draw(t, "only") {
+	case 7: // a loop that is left
+		s.leaves, s.undecided = rapid.IntRange(1, 4).Draw(t, "leaves in round"), coin.Draw(t, "undecided")
+	case 8: // a stream that fails after its element
+		s.partial = rapid.IntRange(1, 4).Draw(t, "call that gives")
+	}
 	return s.drawEnds(t)
 }
 
@@ -167,15 +178,15 @@ func (s script) drawEnds(t *rapid.T) script {
 	if rarely(t, "max elapsed") {
 		s.maxElapsed = max(s.drawInstant(t, "max elapsed"), 1)
 	}
-	if rapid.IntRange(0, 4).Draw(t, "deadline") == 4 {
+	if one(t, 5, "deadline") {
 		s.deadline = s.drawInstant(t, "deadline")
 		s.late = rapid.SampledFrom([]error{nil, errors.New("too late")}).Draw(t, "late")
 	}
 	s.by = rapid.SampledFrom([]error{nil, errors.New("no longer wanted")}).Draw(t, "by")
-	switch rapid.IntRange(0, 7).Draw(t, "cancel") {
-	case 6:
-		s.cancelHook = rapid.IntRange(0, 12).Draw(t, "in hook")
+	switch rapid.SampledFrom(upTo(8)).Draw(t, "cancel") {
 	case 7:
+		s.cancelHook = rapid.IntRange(0, 12).Draw(t, "in hook")
+	case 8:
 		s.cancelAt = s.drawInstant(t, "cancel")
 	}
 	for s.model().overlong {
@@ -198,10 +209,11 @@ func ifElse(cond bool, a, b time.Duration) time.Duration {
 // drawInstant draws an instant of the run, or one nearby.
 func (s script) drawInstant(t *rapid.T, what string) time.Duration {
 	m := s.model()
-	all := []time.Duration{0, time.Second, m.end}
+	all := []time.Duration{m.end}
 	for _, c := range m.calls {
-		all = append(all, c.at, c.ended, c.ended+time.Millisecond)
+		all = append(all, max(c.at, 1), c.ended, c.ended+time.Millisecond)
 	}
+	all = append(all, 0)
 	at := rapid.SampledFrom(all).Draw(t, what)
 	if at < 3 || at > never/8 {
 		return max(min(at, never/8), 0)
