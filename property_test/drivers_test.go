@@ -2,7 +2,6 @@ package property_test
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/dacapo-go/dacapo/future"
@@ -20,6 +19,9 @@ type seen struct {
 	events   []retry.Event
 	drawn    int
 	sound    bool // the operation's context and number were what they must be
+	returned []error
+	ctxErr   error // of the run's context, when the driver returned
+	ctxCause error
 }
 
 // world plays a script with a driver, inside a bubble.
@@ -120,15 +122,24 @@ func element(ctx context.Context, s stream.Stream[int]) (v int, err error) {
 
 // play runs the script with a driver and returns what came out.
 func (s script) play(d driver) seen {
-	w := world{script: s, start: time.Now(), olds: []*future.Future[int]{
+	w := s.world()
+	ctx, stop := w.context()
+	defer stop()
+	return w.playUnder(ctx, w.policy(), d)
+}
+
+func (s script) world() *world {
+	w := &world{script: s, start: time.Now(), olds: []*future.Future[int]{
 		future.Failed[int](errsOfOld[0]), future.Failed[int](errsOfOld[1]), future.Failed[int](errsOfOld[0]),
 	}}
 	w.sound = true
-	ctx, stop := w.context()
-	defer stop()
-	w.value, w.err = d.run(ctx, w.policy(), w.op)
-	w.end = w.now()
-	w.seen.events = slices.Clone(w.seen.events)
+	return w
+}
+
+// playUnder plays it with a context and a policy that others may have, too.
+func (w *world) playUnder(ctx context.Context, p retry.Policy, d driver) seen {
+	w.value, w.err = d.run(ctx, p, w.op)
+	w.end, w.ctxErr, w.ctxCause = w.now(), ctx.Err(), context.Cause(ctx)
 	return w.seen
 }
 
@@ -207,8 +218,8 @@ func (s script) limits() retry.Policy {
 }
 
 func (w *world) hear(_ context.Context, e retry.Event) {
-	w.seen.events = append(w.seen.events, e)
-	if len(w.seen.events)-1 == w.cancelHook && e.Kind != retry.Finished {
+	w.events = append(w.events, e)
+	if len(w.events)-1 == w.cancelHook && e.Kind != retry.Finished {
 		w.cancel(w.by)
 	}
 }
@@ -233,7 +244,7 @@ func (w *world) op(ctx context.Context) (int, error) {
 		w.cancel(w.by)
 	}
 	c.ended = w.now()
-	w.calls = append(w.calls, c)
+	w.calls, w.returned = append(w.calls, c), append(w.returned, err)
 	return c.number, err
 }
 
