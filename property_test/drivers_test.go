@@ -168,8 +168,10 @@ func (w *world) context() (context.Context, func()) {
 }
 
 // policy is the script's policy, refined in the order of its fields.
-func (w *world) policy() retry.Policy {
-	p := w.limits().Rand(func() uint64 {
+func (w *world) policy() retry.Policy { return w.refine(w.limits()) }
+
+func (w *world) refine(p retry.Policy) retry.Policy {
+	p = p.Rand(func() uint64 {
 		w.drawn++
 		return w.words[(w.drawn-1)%len(w.words)]
 	})
