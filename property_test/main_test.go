@@ -10,7 +10,7 @@ import (
 // unless the environment or the command line says how many.
 func TestMain(m *testing.M) {
 	if _, given := os.LookupEnv("RAPID_CHECKS"); !given {
-		_ = flag.Set("rapid.checks", "3000")
+		_ = flag.Set("rapid.checks", checks)
 	}
 	m.Run()
 }
