@@ -358,8 +358,8 @@ func (r *run) longestHint() time.Duration {
 // wait is the wait before retry n, of the strategy or of a hint.
 func (r *run) wait(n int, hint time.Duration, f *retry.Failure, d *retry.Decision) time.Duration {
 	c := curve{kind: "constant", first: time.Second}
-	if r.script.backoff != nil {
-		c = *r.script.backoff
+	if r.backoff != nil {
+		c = *r.backoff
 	}
 	if c.random() {
 		f.Draw = r.words[r.drawn%len(r.words)]
