@@ -135,7 +135,7 @@ func (n *tree) bare() *tree {
 // pick describes a matcher or a predicate.
 type pick string
 
-var picks = []pick{"gone", "full", "gone or full", "cancelled", "deadline", "code", "code by As", "old 0"}
+var picks = []pick{"gone or full", "gone", "full", "code", "code by As", "old 0", "cancelled", "deadline"}
 
 func (p pick) matcher() retry.Matcher {
 	switch p {

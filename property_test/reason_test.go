@@ -51,6 +51,43 @@ var directed = map[retry.Reason]script{
 // notYet are the reasons that nothing gives.
 var notYet = map[retry.Reason]bool{retry.Throttled: true}
 
+// corners are scripts that chance rarely makes.
+var corners = map[string]script{
+	"Except wins over On": plain(fails).with(func(s *script) {
+		s.on, s.except = []pick{"gone or full"}, []pick{"gone"}
+	}),
+	"a hint is not the wait before, for Decorrelated": plain(fails, minute, fails, fails).with(func(s *script) {
+		s.backoff, s.words = &curve{kind: "decorrelated", first: time.Second}, []uint64{0, 0, 1 << 63}
+	}),
+	"a hint and what is drawn are more than a Duration": plain(forever).with(func(s *script) {
+		s.maxHint, s.maxElapsed, s.words = never, never, []uint64{1 << 63}
+		s.backoff = &curve{kind: "constant", first: time.Second, jitter: "full"}
+	}),
+	"a hint is cut before the drawn part is added": plain(forever).with(func(s *script) {
+		s.mode, s.maxHint, s.words = retry.HintClamp, time.Minute, []uint64{1 << 63}
+		s.backoff = &curve{kind: "constant", first: time.Second, jitter: "full"}
+	}),
+	"an outermost mark speaks to the nearest retry, a wrapped one to all": plain(fails,
+		step{fails: (&tree{kind: "wrap", of: []*tree{final.fails}}).build()}),
+	"more errors than are kept": plain(fails, asksIn(1), fails, asksIn(2), fails, asksIn(3), fails).with(func(s *script) {
+		s.retries, s.wrap, s.info = 6, true, true
+	}),
+}
+
+var minute, forever = asksIn(time.Minute), asksIn(never)
+
+func asksIn(d time.Duration) step {
+	return step{fails: (&tree{kind: "after", hint: d, of: []*tree{(&tree{kind: "own"}).build()}}).build()}
+}
+
+func TestTheCornersOfTheModelAreThoseOfEveryDriver(t *testing.T) {
+	for name, s := range corners {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { s.check(t) })
+		})
+	}
+}
+
 func TestEveryReasonEndsARun(t *testing.T) {
 	for r := retry.Succeeded; r <= retry.Partial; r++ {
 		s, there := directed[r]

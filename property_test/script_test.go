@@ -27,7 +27,7 @@ func one(t *rapid.T, n int, what string) bool {
 }
 
 func drawLeaf(t *rapid.T) curve {
-	kinds := []string{"", "constant", "linear", "exp", "fibonacci", "decorrelated", "list", "func"}
+	kinds := []string{"exp", "decorrelated", "list", "func", "linear", "fibonacci", "constant", ""}
 	c := curve{kind: rapid.SampledFrom(kinds).Draw(t, "curve")}
 	if c.kind != "" && c.kind != "func" && c.kind != "list" {
 		c.first = firsts.Draw(t, "first")
@@ -101,9 +101,9 @@ func (c curve) takesJitter() bool {
 
 // drawTree draws an error.
 func drawTree(t *rapid.T, depth int) *tree {
-	kinds := []string{"own", "own", "gone", "full", "code", "cancelled", "deadline", "old 0", "asking", "final"}
+	kinds := []string{"own", "gone", "full", "code", "asking", "cancelled", "deadline", "old 0", "final"}
 	if depth > 0 {
-		kinds = append(kinds, "after", "after", "after", "wrap", "wrap", "join", "permanent")
+		kinds = append([]string{"own", "after", "after", "wrap", "join", "wrap", "permanent"}, kinds...)
 	}
 	n := &tree{kind: rapid.SampledFrom(kinds).Draw(t, "error")}
 	switch n.kind {
@@ -150,12 +150,12 @@ func drawScript(t *rapid.T) script {
 	}
 	if coin.Draw(t, "hints") {
 		s.mode = rapid.SampledFrom([]retry.HintMode{retry.HintRefuse, retry.HintClamp, retry.HintIgnore}).Draw(t, "mode")
-		s.maxHint = rapid.SampledFrom([]time.Duration{time.Millisecond, time.Second, 5 * time.Second, time.Hour}).Draw(t, "greatest hint")
+		s.maxHint = rapid.SampledFrom([]time.Duration{time.Hour, 5 * time.Second, time.Second, time.Millisecond, never}).Draw(t, "greatest hint")
 	}
-	if rarely(t, "On") {
+	if one(t, 4, "On") {
 		s.on = rapid.SliceOfN(rapid.SampledFrom(picks), 1, 3).Draw(t, "on")
 	}
-	if rarely(t, "Except") {
+	if one(t, 4, "Except") {
 		s.except = rapid.SliceOfN(rapid.SampledFrom(picks), 1, 2).Draw(t, "except")
 	}
 	if rarely(t, "If") {
