@@ -190,7 +190,7 @@ func (s script) drawEnds(t *rapid.T) script {
 		s.cancelAt = s.drawInstant(t, "cancel")
 	}
 	for s.model().overlong {
-		s.cancelAt = time.Duration(rapid.Int64Range(1, int64(never/8)).Draw(t, "cancel within the century"))
+		s.cancelAt = time.Duration(rapid.Int64Range(1, int64(years)).Draw(t, "cancel within years"))
 	}
 	for s.model().tie {
 		s.cancelAt += ifElse(s.cancelAt != never, 1, 0)
@@ -215,8 +215,8 @@ func (s script) drawInstant(t *rapid.T, what string) time.Duration {
 	}
 	all = append(all, 0)
 	at := rapid.SampledFrom(all).Draw(t, what)
-	if at < 3 || at > never/8 {
-		return max(min(at, never/8), 0)
+	if at < 3 || at > years {
+		return min(at, years)
 	}
 	return at + rapid.SampledFrom([]time.Duration{-1, 0, 1}).Draw(t, "and")
 }
