@@ -2,6 +2,7 @@ package property_test
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/dacapo-go/dacapo/future"
@@ -107,15 +108,22 @@ func (s script) given(ctx context.Context, p retry.Policy, op func(context.Conte
 			yield(v)
 		}
 		return err
-	}).Retry(p, stream.BeforeFirst[int]()))
+	}).Retry(p, stream.BeforeFirst[int]()), s.lastWanted()...)
+}
+
+func (s script) lastWanted() []int {
+	if s.stops {
+		return []int{s.partial}
+	}
+	return nil
 }
 
 // element runs a stream of one element. No sink is between: they put the
 // context's error before that of the run.
-func element(ctx context.Context, s stream.Stream[int]) (v int, err error) {
+func element(ctx context.Context, s stream.Stream[int], last ...int) (v int, err error) {
 	err = s(ctx, func(got int) bool {
 		v = got
-		return true
+		return !slices.Contains(last, v)
 	})
 	return v, err
 }

@@ -40,6 +40,7 @@ type script struct {
 	leaves    int  // the round in which a loop over Attempts is left; 0: in none
 	undecided bool // before it has set the error
 	partial   int  // the run of a stream that gives its element before it fails; 0: none
+	stops     bool // after which the consumer wants no more
 
 	steps []step // then success
 	words []uint64
@@ -122,7 +123,7 @@ func (r *run) play() {
 	r.pass(0)
 	for !r.dead() {
 		failed := r.call()
-		if r.leaves == len(r.calls) && (r.undecided || failed != nil) {
+		if r.enough() && (r.undecided || failed != nil) {
 			r.reason, r.ctxErr, r.cause = retry.Abandoned, nil, nil // the context did not end it
 			return
 		}
@@ -142,6 +143,11 @@ func (r *run) play() {
 		}
 	}
 	r.reason = retry.Cancelled
+}
+
+// enough reports whether the consumer wants no more after this call.
+func (r *run) enough() bool {
+	return r.leaves == len(r.calls) || r.stops && r.partial == len(r.calls)
 }
 
 func (r *run) dead() bool { return r.ctxErr != nil }

@@ -168,7 +168,7 @@ func drawScript(t *rapid.T) script {
 	case 7: // a loop that is left
 		s.leaves, s.undecided = rapid.IntRange(1, 4).Draw(t, "leaves in round"), coin.Draw(t, "undecided")
 	case 8: // a stream that fails after its element
-		s.partial = rapid.IntRange(1, 4).Draw(t, "call that gives")
+		s.partial, s.stops = rapid.IntRange(1, 4).Draw(t, "call that gives"), coin.Draw(t, "stops")
 	}
 	return s.drawEnds(t)
 }
