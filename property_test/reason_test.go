@@ -69,10 +69,21 @@ var corners = map[string]script{
 	}),
 	"an outermost mark speaks to the nearest retry, a wrapped one to all": plain(fails,
 		step{fails: (&tree{kind: "wrap", of: []*tree{final.fails}}).build()}),
+	"an old failure that is no reason to stop is overcome": plain(fails, old, otherOld, otherOld).with(func(s *script) {
+		s.retries, s.wrap, s.info = 9, true, true
+	}),
+	"an old failure is the last before the end of the context": plain(fails, old, otherOld).with(func(s *script) {
+		s.cancelAt = 3500 * time.Millisecond
+	}),
+	"an old failure is put back": plain(fails, old, otherOld, fails).with(func(s *script) {
+		s.retries, s.leaves, s.undecided = 9, 4, true
+	}),
 	"more errors than are kept": plain(fails, asksIn(1), fails, asksIn(2), fails, asksIn(3), fails).with(func(s *script) {
 		s.retries, s.wrap, s.info = 6, true, true
 	}),
 }
+
+var otherOld = step{awaits: "old", old: 1}
 
 var minute, forever = asksIn(time.Minute), asksIn(never)
 
