@@ -805,17 +805,17 @@ var bank = map[string]func(*testing.T){
 		assert.Error(t, budget.Default().Max(1_000_001).Err())
 	},
 	"B130 awslabs/aws-sdk-rust#1234": func(t *testing.T) { // that it is there is seen by what it does
-		for name, drive := range drivers {
+		for _, d := range drivers {
 			synctest.Test(t, func(t *testing.T) {
 				p := retry.Standard().Limit(budget.New(budget.Default()))
 				calls := 0
 				for range 1000 {
-					_, _ = drive(t.Context(), p, func(context.Context) (int, error) {
+					_, _ = d.run(t.Context(), p, func(context.Context) (int, error) {
 						calls++
 						return 0, errBusy
 					})
 				}
-				assert.Equal(t, 1100, calls, name)
+				assert.Equal(t, 1100, calls, d.name)
 			})
 		}
 	},

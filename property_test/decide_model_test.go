@@ -18,6 +18,9 @@ func (r *run) decide(failed *tree) (wait time.Duration, why retry.Reason) {
 		return 0, why
 	}
 	d.decision.Wait, r.prev = wait, d.decision.Drawn
+	if !r.allowed(failed) {
+		return 0, retry.Throttled
+	}
 	r.tell(retry.Event{Kind: retry.Scheduled, Call: len(r.calls), Err: failed.bare().err, Delay: wait, Source: d.decision.Source})
 	return wait, 0
 }
@@ -53,8 +56,16 @@ func (r *run) judge(failed *tree, f *retry.Failure, d *retry.Decision) (wait tim
 		r.ctxErr, r.cause = context.DeadlineExceeded, context.DeadlineExceeded
 		return 0, retry.DeadlineWouldExceed
 	}
-	// A limiter's answer (Throttled) comes here, when there is one.
 	return wait, 0
+}
+
+// allowed is the limiter's answer.
+func (r *run) allowed(failed *tree) bool {
+	if r.allows == nil {
+		return true
+	}
+	r.asked = append(r.asked, failed.bare().err)
+	return r.allows[min(len(r.asked), len(r.allows))-1]
 }
 
 func (r *run) wanted(failed *tree) bool {

@@ -19,6 +19,7 @@ type seen struct {
 	end      time.Duration
 	events   []retry.Event
 	drawn    int
+	asked    []error
 	sound    bool // the operation's context and number were what they must be
 	returned []error
 	ctxErr   error // of the run's context, when the driver returned
@@ -191,6 +192,9 @@ func (w *world) refine(p retry.Policy) retry.Policy {
 	}
 	for _, q := range w.ifs {
 		p = p.If(questions[q])
+	}
+	if w.allows != nil {
+		p = p.Limit(&register{answers: w.allows, heard: func(err error) { w.asked = append(w.asked, err) }})
 	}
 	if w.wrap {
 		p = p.WrapErrors()

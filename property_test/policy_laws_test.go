@@ -171,7 +171,7 @@ var many = append([]driver{drivers[3], drivers[3], drivers[3], drivers[3]}, driv
 func TestAPolicySharedByManyRunsGivesEachWhatItGivesAlone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		first := drawScript(t)
-		first.hooked, first.cancelHook, first.partial, first.leaves = false, -1, 0, 0
+		first.hooked, first.cancelHook, first.partial, first.leaves, first.allows = false, -1, 0, 0, nil
 		first.words = first.words[:1]
 		if coin.Draw(t, "cut short") {
 			first.cancelAt = time.Duration(rapid.Int64Range(1, int64(6*time.Second)).Draw(t, "cancel"))

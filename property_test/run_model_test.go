@@ -34,6 +34,7 @@ type script struct {
 	maxHint        time.Duration // 0: the default
 	on, except     []pick
 	ifs            []string
+	allows         []bool // what a limiter says, the last again and again; nil: there is none
 	wrap, info     bool
 	hooked         bool
 
@@ -67,6 +68,7 @@ type told struct {
 	end      time.Duration // when the driver returns
 	events   []retry.Event // the error of Finished is what the caller gets
 	drawn    int           // waits that were thought of
+	asked    []error       // what the limiter is asked about
 	decided  []decided
 	tie      bool // two things happen at one instant: either may be first
 	overlong bool // it takes years

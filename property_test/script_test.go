@@ -161,6 +161,9 @@ func drawScript(t *rapid.T) script {
 	if rarely(t, "If") {
 		s.ifs = rapid.SliceOfN(rapid.SampledFrom([]string{"not gone", "not code", "yes", "is code"}), 1, 2).Draw(t, "ifs")
 	}
+	if rarely(t, "limiter") {
+		s.allows = rapid.SliceOfN(rapid.SampledFrom([]bool{true, true, true, false}), 1, 4).Draw(t, "allows")
+	}
 	s.wrap, s.info, s.hooked = coin.Draw(t, "wrap"), rarely(t, "info"), !rarely(t, "no hook")
 	s.steps = rapid.SliceOfN(rapid.Custom(drawStep), rapid.SampledFrom([]int{6, 4, 8, 1, 0}).Draw(t, "at least"), 9).Draw(t, "steps")
 	s.words = rapid.SliceOfN(rapid.Uint64(), 1, 9).Draw(t, "words")
