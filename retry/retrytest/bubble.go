@@ -1,0 +1,80 @@
+package retrytest
+
+import (
+	"fmt"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"pgregory.net/rapid"
+)
+
+// Bubble checks a property in virtual time: each of its cases runs in a testing/synctest
+// bubble of its own, where waits take no time and are exact. t is a *testing.T, or the
+// *rapid.T of a property, so that what is drawn before the bubble shrinks with it.
+//
+// It is rapid.Check around rapid.SyncTest, in the one order in which they work, and two
+// things more. A failure is reported as it is where it left goroutines behind: without
+// Bubble that is a deadlock, and the failure is lost. And a property that leaves goroutines
+// behind, or waits for ever, is told where they are.
+//
+// Use the T that the property gets, and its Context, which begins in the bubble and ends with
+// the property: a context or channel from outside makes the bubble's clock stand still. A
+// panic on a goroutine that the property started ends the program, as in any test.
+func Bubble(t rapid.TB, prop func(*rapid.T)) {
+	t.Helper()
+	check(t, func(t *rapid.T) { bubble(t, prop) })
+}
+
+func bubble(t *rapid.T, prop func(*rapid.T)) {
+	var failure any // of the property itself
+	defer func() {
+		switch p := recover(); {
+		case p == nil:
+		case !strings.HasPrefix(fmt.Sprint(p), "deadlock: "):
+			panic(p)
+		case failure != nil:
+			t.Fatalf("%v\n(and goroutines are left:%s)", failure, left())
+		case strings.HasPrefix(fmt.Sprint(p), "deadlock: main"):
+			t.Fatalf("retrytest: the property has returned and goroutines of it are left: have it end them, and wait for them:%s", left())
+		default:
+			t.Fatalf("retrytest: all that runs in the bubble waits, and nothing can wake it:%s", left())
+		}
+	}()
+	rapid.SyncTest(t, func(t *rapid.T) {
+		defer func() {
+			if failure = recover(); failure != nil {
+				panic(failure)
+			}
+		}()
+		prop(t)
+	})
+}
+
+var (
+	inABubble = regexp.MustCompile(`^goroutine \d+ \[([^\],]+).*synctest bubble (\d+)\]:\n`)
+	place     = regexp.MustCompile(`(?m)^\t(.+:\d+)`)
+)
+
+// left lists the goroutines of the latest bubble: what each waits for, and where.
+func left() string {
+	stacks := make([]byte, 1<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	var lines []string
+	latest := 0
+	for stack := range strings.SplitSeq(string(stacks), "\n\n") {
+		head := inABubble.FindStringSubmatch(stack)
+		at := place.FindAllStringSubmatch(stack, -1)
+		if head == nil || len(at) == 0 {
+			continue
+		}
+		if n, _ := strconv.Atoi(head[2]); n > latest {
+			latest, lines = n, nil
+		} else if n < latest {
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("\n\t%s: %s", head[1], at[0][1]))
+	}
+	return strings.Join(lines, "")
+}

@@ -1,0 +1,146 @@
+package retrytest
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// A law is a sentence that holds for every question and its answer.
+type law[Q, A any] struct {
+	name   string
+	broken func(Q, A) string // how, in words; "" where it holds
+}
+
+// A subject is what laws are held against: it can be asked a question, and asked again.
+type subject[Q any, A comparable] struct {
+	questions []Q // from the smallest to the greatest
+	more      *rapid.Generator[Q]
+	ask       func(Q) A // recovers what panics
+	laws      []law[Q, A]
+	differ    func(q Q, a, b A) string // two answers to one question, in words
+}
+
+// search returns the first law that is broken, with the smallest question that breaks it,
+// and the answers.
+func (s *subject[Q, A]) search() (string, []A) {
+	answers := make([]A, len(s.questions))
+	for i, q := range s.questions {
+		var broken string
+		if answers[i], broken = s.look(q); broken != "" {
+			return broken, nil
+		}
+	}
+	if broken := s.again(answers, len(answers)-1, -1, "when asked in another order"); broken != "" {
+		return broken, nil
+	}
+	return s.together(answers), answers
+}
+
+// look asks one question twice.
+func (s *subject[Q, A]) look(q Q) (A, string) {
+	a := s.ask(q)
+	for _, l := range s.laws {
+		if how := l.broken(q, a); how != "" {
+			return a, broken(l.name, how)
+		}
+	}
+	return a, s.compare(q, a, s.ask(q), "when asked again")
+}
+
+func broken(law, how string) string { return fmt.Sprintf("law %q: %s", law, how) }
+
+func (s *subject[Q, A]) compare(q Q, a, b A, when string) string {
+	if a == b {
+		return ""
+	}
+	return broken("pure", s.differ(q, a, b)+" "+when)
+}
+
+// again asks all questions once more, in steps from one on and round, and says which was the
+// smallest to have another answer.
+func (s *subject[Q, A]) again(answers []A, from, step int, when string) string {
+	n := len(answers)
+	smallest, other := n, ""
+	for k := range answers {
+		i := ((from+k*step)%n + n) % n
+		if text := s.compare(s.questions[i], answers[i], s.ask(s.questions[i]), when); text != "" && i < smallest {
+			smallest, other = i, text
+		}
+	}
+	return other
+}
+
+// together asks all questions on several goroutines at once, each of which is elsewhere in them.
+func (s *subject[Q, A]) together(answers []A) string {
+	const goroutines = 4
+	found := make([]string, goroutines)
+	var all sync.WaitGroup
+	for g := range found {
+		all.Go(func() {
+			found[g] = s.again(answers, g*len(answers)/goroutines, 1-2*(g%2), "when several goroutines ask")
+		})
+	}
+	all.Wait()
+	if i := slices.IndexFunc(found, func(text string) bool { return text != "" }); i >= 0 {
+		return found[i]
+	}
+	return ""
+}
+
+// later asks all questions at other times.
+func (s *subject[Q, A]) later(answers []A) string {
+	for range 24 {
+		if text := s.again(answers, 0, 1, "at another time of the day or the year"); text != "" {
+			return text
+		}
+		time.Sleep(31 * time.Hour)
+	}
+	return ""
+}
+
+// draw looks at questions that rapid draws.
+func (s *subject[Q, A]) draw(t rapid.TB) {
+	t.Helper()
+	check(t, func(t *rapid.T) {
+		if _, broken := s.look(s.more.Draw(t, "input")); broken != "" {
+			t.Fatalf("retrytest: %s", broken)
+		}
+	})
+}
+
+// check is rapid.Check, but for a test that is a case of a property itself.
+func check(t rapid.TB, prop func(*rapid.T)) {
+	t.Helper()
+	if t, ok := t.(*rapid.T); ok {
+		prop(t)
+		return
+	}
+	rapid.Check(t, prop)
+}
+
+// inBubble runs f in a bubble, where t can have one.
+func inBubble(t rapid.TB, f func()) {
+	switch t := t.(type) {
+	case *testing.T:
+		synctest.Test(t, func(*testing.T) { f() })
+	case *rapid.T:
+		rapid.SyncTest(t, func(*rapid.T) { f() })
+	}
+}
+
+// try calls f and returns what it panicked with, in words; "" where it did not.
+func try(name string, f func()) (panicked string) {
+	defer func() {
+		if p := recover(); p != nil {
+			panicked = fmt.Sprintf("%s panicked: %v", name, p)
+		}
+	}()
+	f()
+	return ""
+}
