@@ -2,10 +2,13 @@ package retrytest
 
 import (
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
+	"testing/synctest"
 
 	"pgregory.net/rapid"
 )
@@ -14,14 +17,16 @@ import (
 // bubble of its own, where waits take no time and are exact. t is a *testing.T, or the
 // *rapid.T of a property, so that what is drawn before the bubble shrinks with it.
 //
-// It is rapid.Check around rapid.SyncTest, in the one order in which they work, and two
-// things more. A failure is reported as it is where it left goroutines behind: without
-// Bubble that is a deadlock, and the failure is lost. And a property that leaves goroutines
-// behind, or waits for ever, is told where they are.
+// It is rapid.Check around rapid.SyncTest, in the one order in which they work, and more. A
+// failure is reported as it is where it left goroutines behind: without Bubble that is a
+// deadlock, and the failure is lost. A property that leaves goroutines behind, or waits for
+// ever, is told where they are. And goroutines that it has just started come to their first
+// wait before it ends.
 //
 // Use the T that the property gets, and its Context, which begins in the bubble and ends with
 // the property: a context or channel from outside makes the bubble's clock stand still. A
-// panic on a goroutine that the property started ends the program, as in any test.
+// panic on a goroutine that the property started ends the program, as in any test. Bubble
+// does nothing in a test that has failed already.
 func Bubble(t rapid.TB, prop func(*rapid.T)) {
 	t.Helper()
 	check(t, func(t *rapid.T) { bubble(t, prop) })
@@ -44,7 +49,9 @@ func bubble(t *rapid.T, prop func(*rapid.T)) {
 	}()
 	rapid.SyncTest(t, func(t *rapid.T) {
 		defer func() {
-			if failure = recover(); failure != nil {
+			failure = recover()
+			synctest.Wait() // one that begins when the property has ended would get a context from outside
+			if failure != nil {
 				panic(failure)
 			}
 		}()
@@ -53,28 +60,38 @@ func bubble(t *rapid.T, prop func(*rapid.T)) {
 }
 
 var (
-	inABubble = regexp.MustCompile(`^goroutine \d+ \[([^\],]+).*synctest bubble (\d+)\]:\n`)
+	inABubble = regexp.MustCompile(`^goroutine \d+ \[(.+?)(?: \(durable\))?, .*synctest bubble (\d+)\]:\n`)
 	place     = regexp.MustCompile(`(?m)^\t(.+:\d+)`)
 )
 
-// left lists the goroutines of the latest bubble: what each waits for, and where.
+// left lists the goroutines of the latest bubble: what each waits for, where, and where it was
+// started. (Rapid wants the same text for the same failure: so no numbers, and in order.)
 func left() string {
-	stacks := make([]byte, 1<<20)
-	stacks = stacks[:runtime.Stack(stacks, true)]
 	var lines []string
 	latest := 0
-	for stack := range strings.SplitSeq(string(stacks), "\n\n") {
-		head := inABubble.FindStringSubmatch(stack)
-		at := place.FindAllStringSubmatch(stack, -1)
+	for stack := range strings.SplitSeq(stacks(), "\n\n") {
+		head, at := inABubble.FindStringSubmatch(stack), place.FindAllStringSubmatch(stack, -1)
 		if head == nil || len(at) == 0 {
 			continue
 		}
-		if n, _ := strconv.Atoi(head[2]); n > latest {
-			latest, lines = n, nil
-		} else if n < latest {
+		where, from := filepath.Base(at[0][1]), filepath.Base(at[len(at)-1][1])
+		switch n, _ := strconv.Atoi(head[2]); {
+		case n < latest || strings.HasPrefix(where, "testing.go:"):
 			continue
+		case n > latest:
+			latest, lines = n, nil
 		}
-		lines = append(lines, fmt.Sprintf("\n\t%s: %s", head[1], at[0][1]))
+		lines = append(lines, fmt.Sprintf("\n\t%s at %s, started at %s", head[1], where, from))
 	}
-	return strings.Join(lines, "")
+	slices.Sort(lines)
+	return strings.Join(slices.Compact(lines), "")
+}
+
+func stacks() string {
+	for size := 1 << 20; ; size *= 2 {
+		text := make([]byte, size)
+		if n := runtime.Stack(text, true); n < size {
+			return string(text[:n])
+		}
+	}
 }

@@ -2,7 +2,6 @@ package retrytest
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -36,10 +35,10 @@ func (s *subject[Q, A]) search() (string, []A) {
 			return broken, nil
 		}
 	}
-	if broken := s.again(answers, len(answers)-1, -1, "when asked in another order"); broken != "" {
-		return broken, nil
+	if other := s.again(answers, len(answers)-1, -1, "when asked in another order"); other.how != "" {
+		return other.how, nil
 	}
-	return s.together(answers), answers
+	return s.together(answers).how, answers
 }
 
 // look asks one question twice.
@@ -62,42 +61,49 @@ func (s *subject[Q, A]) compare(q Q, a, b A, when string) string {
 	return broken("pure", s.differ(q, a, b)+" "+when)
 }
 
+// other is an answer that is not what it was: to which question, and how.
+type other struct {
+	i   int
+	how string
+}
+
 // again asks all questions once more, in steps from one on and round, and says which was the
 // smallest to have another answer.
-func (s *subject[Q, A]) again(answers []A, from, step int, when string) string {
+func (s *subject[Q, A]) again(answers []A, from, step int, when string) (smallest other) {
 	n := len(answers)
-	smallest, other := n, ""
 	for k := range answers {
 		i := ((from+k*step)%n + n) % n
-		if text := s.compare(s.questions[i], answers[i], s.ask(s.questions[i]), when); text != "" && i < smallest {
-			smallest, other = i, text
+		how := s.compare(s.questions[i], answers[i], s.ask(s.questions[i]), when)
+		if how != "" && (smallest.how == "" || i < smallest.i) {
+			smallest = other{i, how}
 		}
 	}
-	return other
+	return smallest
 }
 
 // together asks all questions on several goroutines at once, each of which is elsewhere in them.
-func (s *subject[Q, A]) together(answers []A) string {
-	const goroutines = 4
-	found := make([]string, goroutines)
+func (s *subject[Q, A]) together(answers []A) (smallest other) {
+	var found [4]other
 	var all sync.WaitGroup
 	for g := range found {
 		all.Go(func() {
-			found[g] = s.again(answers, g*len(answers)/goroutines, 1-2*(g%2), "when several goroutines ask")
+			found[g] = s.again(answers, g*len(answers)/len(found), 1-2*(g%2), "when several goroutines ask")
 		})
 	}
 	all.Wait()
-	if i := slices.IndexFunc(found, func(text string) bool { return text != "" }); i >= 0 {
-		return found[i]
+	for _, o := range found {
+		if o.how != "" && (smallest.how == "" || o.i < smallest.i) {
+			smallest = o
+		}
 	}
-	return ""
+	return smallest
 }
 
 // later asks all questions at other times.
 func (s *subject[Q, A]) later(answers []A) string {
 	for range 24 {
-		if text := s.again(answers, 0, 1, "at another time of the day or the year"); text != "" {
-			return text
+		if other := s.again(answers, 0, 1, "at another time of the day or the year"); other.how != "" {
+			return other.how
 		}
 		time.Sleep(31 * time.Hour)
 	}
@@ -114,14 +120,17 @@ func (s *subject[Q, A]) draw(t rapid.TB) {
 	})
 }
 
-// check is rapid.Check, but for a test that is a case of a property itself.
+// check is rapid.Check, but for a test that is a case of a property itself, or has failed
+// already, which rapid.Check refuses.
 func check(t rapid.TB, prop func(*rapid.T)) {
 	t.Helper()
 	if t, ok := t.(*rapid.T); ok {
 		prop(t)
 		return
 	}
-	rapid.Check(t, prop)
+	if !t.Failed() {
+		rapid.Check(t, prop)
+	}
 }
 
 // inBubble runs f in a bubble, where t can have one.
