@@ -101,7 +101,7 @@ var deciders = []decider{
 			asked := 0
 			return func(f retry.Failure, d retry.Decision) retry.Decision {
 				if plain := (retry.Failure{Err: io.EOF}); f == plain {
-					if asked++; asked > 2 {
+					if asked++; asked > 4 {
 						return retry.Decision{Reason: retry.Exhausted}
 					}
 				}

@@ -11,7 +11,6 @@ import (
 // laws are those of one decision, in the order in which they are asked.
 func (c *claims) laws() []law[failure, decision] {
 	return []law[failure, decision]{
-		{"total", func(_ failure, d decision) string { return d.panicked }},
 		{"a success ends the run", stops(func(f failure) bool { return f.Err == nil })},
 		{"nothing follows the end of the context", stops(func(f failure) bool { return f.Ended })},
 		{"nothing follows a stale failure", stops(func(f failure) bool { return f.Stale })},
@@ -132,8 +131,8 @@ func (c *claims) whole() string {
 	const patience = 1000
 	var calls int
 	var wait, sum time.Duration
-	if panicked := try("WorstCase()", func() { calls, wait = c.worst() }); panicked != "" {
-		return broken("total", panicked)
+	if how := try(func() { calls, wait = c.worst() }); how != "" {
+		return broken("total", "WorstCase() "+how)
 	}
 	err, _ := c.retried()
 	f := failure{Failure: retry.Failure{Err: err, Draw: math.MaxUint64}}

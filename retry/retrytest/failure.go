@@ -47,7 +47,7 @@ func around(e tried) []tried {
 		{retry.Permanent(e.err), 0, e.known, true},
 		{fmt.Errorf("wrapped: %w", retry.Permanent(e.err)), 0, e.known, true},
 	}
-	for _, hint := range []time.Duration{time.Second, time.Hour, longest} {
+	for _, hint := range []time.Duration{time.Second, time.Minute, longest} {
 		all = append(all, tried{retry.After(hint, e.err), max(hint, e.hint), e.known, e.permanent})
 	}
 	return all

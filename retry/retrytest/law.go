@@ -16,8 +16,14 @@ type law[Q, A any] struct {
 	broken func(Q, A) string // how, in words; "" where it holds
 }
 
+// An answer can be that what was asked panicked.
+type answer interface {
+	comparable
+	crash() string // in words; "" where it did not
+}
+
 // A subject is what laws are held against: it can be asked a question, and asked again.
-type subject[Q any, A comparable] struct {
+type subject[Q any, A answer] struct {
 	questions []Q // from the smallest to the greatest
 	more      *rapid.Generator[Q]
 	ask       func(Q) A // recovers what panics
@@ -44,12 +50,18 @@ func (s *subject[Q, A]) search() (string, []A) {
 // look asks one question twice.
 func (s *subject[Q, A]) look(q Q) (A, string) {
 	a := s.ask(q)
+	if how := a.crash(); how != "" {
+		return a, broken("total", how)
+	}
+	if how := s.compare(q, a, s.ask(q), "when asked again"); how != "" {
+		return a, how
+	}
 	for _, l := range s.laws {
 		if how := l.broken(q, a); how != "" {
 			return a, broken(l.name, how)
 		}
 	}
-	return a, s.compare(q, a, s.ask(q), "when asked again")
+	return a, ""
 }
 
 func broken(law, how string) string { return fmt.Sprintf("law %q: %s", law, how) }
@@ -99,15 +111,18 @@ func (s *subject[Q, A]) together(answers []A) (smallest other) {
 	return smallest
 }
 
-// later asks all questions at other times.
+// later asks all questions at other times, the last of which is a lifetime from now. (A bubble
+// begins in the year 2000.)
 func (s *subject[Q, A]) later(answers []A) string {
+	const when = "at another time of the day or the year"
 	for range 24 {
-		if other := s.again(answers, 0, 1, "at another time of the day or the year"); other.how != "" {
+		if other := s.again(answers, 0, 1, when); other.how != "" {
 			return other.how
 		}
 		time.Sleep(31 * time.Hour)
 	}
-	return ""
+	time.Sleep(100 * 365 * 24 * time.Hour)
+	return s.again(answers, 0, 1, when).how
 }
 
 // draw looks at questions that rapid draws.
@@ -144,10 +159,10 @@ func inBubble(t rapid.TB, f func()) {
 }
 
 // try calls f and returns what it panicked with, in words; "" where it did not.
-func try(name string, f func()) (panicked string) {
+func try(f func()) (panicked string) {
 	defer func() {
 		if p := recover(); p != nil {
-			panicked = fmt.Sprintf("%s panicked: %v", name, p)
+			panicked = fmt.Sprintf("panicked: %v", p)
 		}
 	}()
 	f()

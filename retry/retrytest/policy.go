@@ -105,7 +105,9 @@ type decision struct {
 }
 
 func (c *claims) ask(f failure) (d decision) {
-	d.panicked = try(f.String(), func() { d.Decision = c.next(f.Failure) })
+	if how := try(func() { d.Decision = c.next(f.Failure) }); how != "" {
+		d.panicked = fmt.Sprintf("%v %s", f, how)
+	}
 	return d
 }
 
@@ -121,6 +123,8 @@ func (c *claims) subject() *subject[failure, decision] {
 		differ: func(f failure, a, b decision) string { return fmt.Sprintf("%v says %v, and then %v", f, a, b) },
 	}
 }
+
+func (d decision) crash() string { return d.panicked }
 
 func (d decision) String() string {
 	switch {

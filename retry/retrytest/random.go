@@ -26,7 +26,7 @@ func randomness(p retry.Policy, c *claims) string {
 	var all sync.WaitGroup
 	for g := range panicked {
 		all.Go(func() {
-			panicked[g] = try("Rand", func() {
+			panicked[g] = try(func() {
 				for i := range each {
 					words[g*each+i] = uint64(drawn(p, err)) << 2
 				}
@@ -36,7 +36,7 @@ func randomness(p retry.Policy, c *claims) string {
 	all.Wait()
 	for _, how := range panicked {
 		if how != "" {
-			return broken("total", how)
+			return broken("total", "Rand "+how)
 		}
 	}
 	return constant(words[:])

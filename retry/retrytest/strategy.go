@@ -89,12 +89,15 @@ type wait struct {
 }
 
 func ask(s Strategy, q question) (a wait) {
-	a.panicked = try(fmt.Sprintf("Bounds(%d)", q.n), func() { a.lo, a.hi = s.Bounds(q.n) })
-	if a.panicked == "" {
-		a.panicked = try(q.String(), func() { a.d = s.Delay(q.n, q.prev, q.u) })
+	if how := try(func() { a.lo, a.hi = s.Bounds(q.n) }); how != "" {
+		a.panicked = fmt.Sprintf("Bounds(%d) %s", q.n, how)
+	} else if how := try(func() { a.d = s.Delay(q.n, q.prev, q.u) }); how != "" {
+		a.panicked = fmt.Sprintf("%v %s", q, how)
 	}
 	return a
 }
+
+func (a wait) crash() string { return a.panicked }
 
 func (a wait) bounds() string {
 	if a.lo == a.hi {
@@ -122,7 +125,6 @@ func differ(q question, a, b wait) string {
 // strategyLaws stand in the order in which they are asked: what a law says, those below it
 // take for granted.
 var strategyLaws = []law[question, wait]{
-	{"total", func(_ question, a wait) string { return a.panicked }},
 	{"bounds in order", func(q question, a wait) string {
 		if 0 <= a.lo && a.lo <= a.hi {
 			return ""
@@ -187,7 +189,7 @@ func earlier(s Strategy, n int, u uint64) time.Duration {
 		return 0
 	}
 	var lo, hi time.Duration
-	_ = try("", func() { lo, hi = s.Bounds(n - 1) }) // a panic is found where it is looked for
+	_ = try(func() { lo, hi = s.Bounds(n - 1) }) // a panic is found where it is looked for
 	width, _ := bits.Mul64(u, uint64(max(hi-lo, 0)))
 	return max(lo+time.Duration(width), 0)
 }
