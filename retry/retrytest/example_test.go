@@ -240,9 +240,14 @@ func ExampleScript_Operation() {
 }
 
 func ExampleOperation() {
-	var op *retrytest.Operation[int] = retrytest.Value(7).Operation()
-	fmt.Println(retry.Do(context.Background(), quick, op.Call))
-	// Output: 7 <nil>
+	var op *retrytest.Operation[int]
+	for _, script := range []retrytest.Script[int]{retrytest.Value(7), retrytest.Fail[int](ErrBusy)} {
+		op = script.Operation()
+		fmt.Println(op.Call(context.Background()))
+	}
+	// Output:
+	// 7 <nil>
+	// 0 busy
 }
 
 func ExampleOperation_Call() {
