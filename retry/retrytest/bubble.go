@@ -2,11 +2,6 @@ package retrytest
 
 import (
 	"fmt"
-	"path/filepath"
-	"regexp"
-	"runtime"
-	"slices"
-	"strconv"
 	"strings"
 	"testing/synctest"
 
@@ -57,41 +52,4 @@ func bubble(t *rapid.T, prop func(*rapid.T)) {
 		}()
 		prop(t)
 	})
-}
-
-var (
-	inABubble = regexp.MustCompile(`^goroutine \d+ \[(.+?)(?: \(durable\))?, .*synctest bubble (\d+)\]:\n`)
-	place     = regexp.MustCompile(`(?m)^\t(.+:\d+)`)
-)
-
-// left lists the goroutines of the latest bubble: what each waits for, where, and where it was
-// started. (Rapid wants the same text for the same failure: so no numbers, and in order.)
-func left() string {
-	var lines []string
-	latest := 0
-	for stack := range strings.SplitSeq(stacks(), "\n\n") {
-		head, at := inABubble.FindStringSubmatch(stack), place.FindAllStringSubmatch(stack, -1)
-		if head == nil || len(at) == 0 {
-			continue
-		}
-		where, from := filepath.Base(at[0][1]), filepath.Base(at[len(at)-1][1])
-		switch n, _ := strconv.Atoi(head[2]); {
-		case n < latest || strings.HasPrefix(where, "testing.go:"):
-			continue
-		case n > latest:
-			latest, lines = n, nil
-		}
-		lines = append(lines, fmt.Sprintf("\n\t%s at %s, started at %s", head[1], where, from))
-	}
-	slices.Sort(lines)
-	return strings.Join(slices.Compact(lines), "")
-}
-
-func stacks() string {
-	for size := 1 << 20; ; size *= 2 {
-		text := make([]byte, size)
-		if n := runtime.Stack(text, true); n < size {
-			return string(text[:n])
-		}
-	}
 }
