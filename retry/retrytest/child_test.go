@@ -83,6 +83,13 @@ func failingPolicies() []failing {
 			retry.New().Except(retry.Is(ErrBusy)), ErrBusy),
 		policyIs("no time for a wait", `law "retries its errors": Next(Failure{Err: *errors.errorString "busy"}) says stop (time would be exceeded)`,
 			retry.New().MaxElapsed(time.Second), ErrBusy),
+		policyIs("predicate that knows its own error not", `law "total": Next(Failure{Err: *errors.errorString "no such user"}) panicked: which user?`,
+			retry.New().If(func(err error) bool {
+				if errors.Is(err, ErrNoSuchUser) {
+					panic("which user?")
+				}
+				return true
+			}), ErrNoSuchUser),
 		policyIs("fault", `law "no fault": retry: MaxRetries is -1: want 0 or more, or retry.Unlimited for no limit`,
 			retry.New().MaxRetries(-1)),
 	}
@@ -163,10 +170,26 @@ func TestFailuresAreReportedByTheirLawAndSmallestInput(t *testing.T) {
 			cmd.Env = append(os.Environ(), child+"=1")
 			out, err := cmd.CombinedOutput()
 			require.Error(t, err)
+			assert.NotContains(t, string(out), "already failed", "what rapid panics with")
 			assert.Contains(t, string(out), fmt.Sprintf("--- FAIL: TestThatFails/%d ", i))
 			for _, want := range f.want {
 				assert.Contains(t, string(out), want)
 			}
 		})
 	}
+}
+
+func TestAPolicyWithMatchersKeepsItsLawsForItsOwnErrors(t *testing.T) {
+	retrytest.CheckPolicy(t, retry.New().On(retry.Is(ErrBusy)), ErrBusy)
+	retrytest.CheckPolicy(t, policy, ErrBusy)
+	retrytest.CheckPolicy(t, retry.Standard().MaxRetries(retry.Unlimited).Rand(rand.Uint64))
+	retrytest.CheckPolicy(t, retry.New().MaxRetries(0).On(retry.Is(ErrBusy)))
+}
+
+func TestACaseOfAPropertyIsOneCaseInABubble(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cases := 0
+		retrytest.Bubble(t, func(*rapid.T) { cases++ })
+		require.Equal(t, 1, cases)
+	})
 }

@@ -1,6 +1,8 @@
 package retrytest
 
 import (
+	"math"
+	"slices"
 	"time"
 
 	"pgregory.net/rapid"
@@ -14,7 +16,7 @@ import (
 // towards the strategy that waits for nothing.
 func Strategies() *rapid.Generator[backoff.Strategy] {
 	return rapid.Custom(func(t *rapid.T) backoff.Strategy {
-		top := durations(time.Minute).Draw(t, "top")
+		top := rapid.SampledFrom([]time.Duration{time.Second, time.Minute}).Draw(t, "top")
 		s, jittered := curve(t, top, 2)
 		return settle(t, s, top, jittered)
 	})
@@ -74,21 +76,21 @@ func Scripts[T any](values *rapid.Generator[T]) *rapid.Generator[Script[T]] {
 	})
 }
 
-// durations draws from 0 to the longest, the round and the small ones often.
+// durations draws from 0 to the longest: the round ones, some of a unit, or any.
 func durations(longest time.Duration) *rapid.Generator[time.Duration] {
-	of := func(unit time.Duration) *rapid.Generator[time.Duration] {
-		return rapid.Map(rapid.Int64Range(0, min(100, int64(longest/unit))), func(i int64) time.Duration { return time.Duration(i) * unit })
+	round := []time.Duration{0, 1, time.Millisecond, 100 * time.Millisecond, time.Second, 10 * time.Second, time.Minute, time.Hour}
+	round = append(slices.DeleteFunc(round, func(d time.Duration) bool { return d >= longest }), longest)
+	from := func(unit time.Duration, most int64) *rapid.Generator[time.Duration] {
+		count := rapid.Int64Range(0, min(most, int64(longest/unit)))
+		return rapid.Map(count, func(i int64) time.Duration { return time.Duration(i) * unit })
 	}
-	any := rapid.Map(rapid.Int64Range(0, int64(longest)), func(i int64) time.Duration { return time.Duration(i) })
-	return rapid.OneOf(of(1), of(time.Millisecond), of(time.Second), any)
+	return rapid.OneOf(rapid.SampledFrom(round), from(time.Millisecond, 100), from(time.Second, 100), from(1, math.MaxInt64))
 }
 
 // curve draws a curve whose first waits are at most top, and says whether it can take no
 // jitter.
 func curve(t *rapid.T, top time.Duration, depth int) (s backoff.Strategy, jittered bool) {
-	first := func() time.Duration {
-		return time.Duration(rapid.Int64Range(0, int64(top)).Draw(t, "wait"))
-	}
+	first := func() time.Duration { return durations(top).Draw(t, "wait") }
 	switch kind := rapid.IntRange(0, 6+min(depth, 1)).Draw(t, "curve"); kind {
 	case 0:
 		return s, false
@@ -131,7 +133,7 @@ func joined(t *rapid.T, top time.Duration, depth int) (s backoff.Strategy, jitte
 
 // settle draws settings that fit a strategy whose first waits are at most top.
 func settle(t *rapid.T, s backoff.Strategy, top time.Duration, jittered bool) backoff.Strategy {
-	within := func(name string) time.Duration { return time.Duration(rapid.Int64Range(0, int64(top)).Draw(t, name)) }
+	within := func(name string) time.Duration { return durations(top).Draw(t, name) }
 	if !jittered {
 		switch rapid.IntRange(0, 5).Draw(t, "jitter") {
 		case 1:
