@@ -21,7 +21,7 @@ import (
 // Use the T that the property gets, and its Context, which begins in the bubble and ends with
 // the property: a context or channel from outside makes the bubble's clock stand still. A
 // panic on a goroutine that the property started ends the program, as in any test. Bubble
-// does nothing in a test that has failed already.
+// does nothing in a test that has failed already, and is not for use in a bubble.
 func Bubble(t rapid.TB, prop func(*rapid.T)) {
 	t.Helper()
 	check(t, func(t *rapid.T) { bubble(t, prop) })
@@ -32,6 +32,8 @@ func bubble(t *rapid.T, prop func(*rapid.T)) {
 	defer func() {
 		switch p := recover(); {
 		case p == nil:
+		case inside(p):
+			t.Fatalf(misplaced)
 		case !strings.HasPrefix(fmt.Sprint(p), "deadlock: "):
 			panic(p)
 		case failure != nil:

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -107,6 +108,8 @@ func bubbleSays(name string, prop func(*rapid.T), want ...string) failing {
 	}}
 }
 
+const misplaced = "retrytest: called in a bubble, which cannot hold another: call it before the bubble\n"
+
 func block() { select {} }
 
 var failingBubbles = []failing{
@@ -141,6 +144,18 @@ func failingTests() []failing {
 			n := rapid.IntRange(0, 1000).Draw(t, "n")
 			retrytest.CheckStrategy(t, honest().where(always, time.Duration(-n-1)))
 		})},
+		failing{"strategy in a bubble", []string{misplaced}, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { retrytest.CheckStrategy(t, honest()) })
+		}},
+		failing{"policy in a bubble", []string{misplaced}, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { retrytest.CheckPolicy(t, policy, ErrBusy) })
+		}},
+		failing{"policy in a bubble of ours", []string{misplaced}, func(t *testing.T) {
+			retrytest.Bubble(t, func(t *rapid.T) { retrytest.CheckPolicy(t, policy, ErrBusy) })
+		}},
+		failing{"bubble in a bubble", []string{misplaced}, func(t *testing.T) {
+			retrytest.Bubble(t, func(t *rapid.T) { retrytest.Bubble(t, func(*rapid.T) {}) })
+		}},
 		failing{"after a failure", []string{"first\n"}, func(t *testing.T) {
 			t.Error("first")
 			retrytest.CheckStrategy(t, honest())

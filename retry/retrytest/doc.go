@@ -40,6 +40,20 @@
 // Run the tests with -race, too: what is not safe for concurrent use is asked by several
 // goroutines at once.
 //
+// # What to do about it
+//
+//	law                      most often                                   write instead
+//	total                    a predicate asserts a type                   errors.AsType, or retry.As and retry.Is
+//	                         a Func looks into a table                    the last entry for all further retries
+//	pure                     a predicate or Func counts, or keeps time    MaxRetries, MaxElapsed; the argument n
+//	                         it draws for itself                          the argument u; for a Func, a window
+//	retries its errors       == where an error is wrapped                 errors.Is, or retry.Is
+//	                         MaxElapsed is below the first wait           a greater one
+//	whole random words       rand.Uint32 or Int63 as the source           rand.Uint64
+//	never above its bounds   a jitter that Bounds does not know           Bounds and Delay from one function
+//	never negative           a product or a shift that overflows          saturation, or a strategy of package backoff
+//	never above its cap      a jitter is added to a wait at the cap        the window clipped to the cap
+//
 // # What t is
 //
 // A *testing.T; or the *rapid.T of a property, where the policy is drawn:
@@ -48,6 +62,6 @@
 //		retrytest.CheckPolicy(t, myPolicy(rapid.IntRange(0, 9).Draw(t, "retries")))
 //	})
 //
-// It may be a *testing.B or *testing.F, but for Bubble; CheckPolicy then does not look at
-// other times.
+// It may be a *testing.B or *testing.F, but for Bubble; CheckPolicy then does not look at other
+// times. Checks and Bubble are called outside of a bubble.
 package retrytest

@@ -2,6 +2,7 @@ package retrytest
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -144,19 +145,41 @@ func check(t rapid.TB, prop func(*rapid.T)) {
 		return
 	}
 	if !t.Failed() {
-		rapid.Check(t, prop)
+		outside(t, func() { rapid.Check(t, prop) })
 	}
 }
 
 // inBubble runs f in a bubble, where t can have one.
 func inBubble(t rapid.TB, f func()) {
+	t.Helper()
 	switch t := t.(type) {
 	case *testing.T:
-		synctest.Test(t, func(*testing.T) { f() })
+		outside(t, func() { synctest.Test(t, func(*testing.T) { f() }) })
 	case *rapid.T:
-		rapid.SyncTest(t, func(*rapid.T) { f() })
+		outside(t, func() { rapid.SyncTest(t, func(*rapid.T) { f() }) })
 	}
 }
+
+const misplaced = "retrytest: called in a bubble, which cannot hold another: call it before the bubble"
+
+// outside runs what cannot run in a bubble, and says so.
+func outside(t rapid.TB, f func()) {
+	t.Helper()
+	defer func() {
+		t.Helper()
+		switch p := recover(); {
+		case p == nil:
+		case inside(p):
+			t.Fatalf(misplaced)
+		default:
+			panic(p)
+		}
+	}()
+	f()
+}
+
+// inside reports whether a panic says that there is a bubble already.
+func inside(p any) bool { return strings.Contains(fmt.Sprint(p), "synctest bubble") }
 
 // try calls f and returns what it panicked with, in words; "" where it did not.
 func try(f func()) (panicked string) {

@@ -19,25 +19,28 @@ import (
 //	law                                      broken where
 //	no fault                                 p.Err() returns an error
 //	total                                    a predicate, a Func or Rand panics
-//	pure                                     the same failure gets another decision: when asked again, in another order, by several goroutines, at another time
-//	retries its errors                       one of errs is not retried, or nothing is
+//	pure                                     one failure gets two decisions: when asked again, in another order, by several goroutines, at another time
+//	retries its errors                       one of errs is not retried after the first call, or nothing is that was tried
 //	whole random words                       a bit of the words from Rand never changes, as in those of rand.Uint32
-//	a success ends the run                   Next retries without an error
-//	nothing follows the end of the context   … or after the context has ended
-//	nothing follows a stale failure          … or after the failure of a future that had failed before
-//	Permanent ends the run                   … or after a Permanent error
-//	a decision is one thing                  it says retry and a reason why not, or stop and a wait
-//	no more calls than WorstCase             a retry follows the last call
-//	waits in their bounds                    a wait is shorter than for Draw = 0, or longer than WorstCase allows it to be
-//	a hint only lengthens                    a wait is shorter than the drawn one, or longer than hint and drawn part
+//	a success ends the run                   a retry follows a call without an error
+//	nothing follows the end of the context   a retry follows it
+//	nothing follows a stale failure          a retry follows the failure of a future that had failed before
+//	Permanent ends the run                   a retry follows a Permanent error
+//	a decision is one thing                  it says to retry and why not, or to stop and to wait
+//	no more calls than WorstCase             a retry follows the last of them
+//	waits in their bounds                    a wait is shorter than with Draw = 0, or longer than WorstCase has it
+//	a hint only lengthens                    a wait is shorter than what was drawn, or longer than the hint and what was drawn above the least
 //	no wait reaches MaxElapsed               Elapsed + Wait does
-//	no wait reaches the deadline             Wait >= Left does
-//	no longer waits than WorstCase           those of a whole run are
+//	no wait reaches the deadline             Wait is not below Left
+//	no longer waits than WorstCase           the waits of a run are longer, in all
 //
-// The predicates, the strategy and the random source are p's own and can break the first
-// five; the others hold for every policy of package retry, and are looked at with yours.
-// Hooks are called only where p has a Rand. Do not call CheckPolicy in a bubble: with a
-// *testing.T or *rapid.T it makes one, for the other times.
+// The predicates, a Func and the random source are p's own, and can break the first five; the
+// others hold for every policy of package retry, and are looked at with yours. (A Rand that is
+// fixed for a test has no whole words: check the policy without it.) Hooks are called only
+// where p has a Rand.
+//
+// CheckPolicy is not for use in a bubble: with a *testing.T or *rapid.T it makes one, for the
+// other times.
 func CheckPolicy(t rapid.TB, p retry.Policy, errs ...error) {
 	t.Helper()
 	broken := func(broken string) bool {

@@ -26,7 +26,7 @@ type Strategy interface {
 //	never negative                 Delay < 0
 //	never below its bounds         Delay < lo
 //	never above its bounds         Delay >= hi, or Delay > lo where lo == hi
-//	u = 0 gives the lower bound    Delay(n, prev, 0) > lo: what adds to a hint, or plays a schedule, takes the least wait for this
+//	u = 0 gives the lower bound    Delay(n, prev, 0) is not lo: what is drawn on top of a hint is counted from there
 //
 // n is 1 to a million, and prev a wait that s can have given before: 0 for n = 1, else a
 // wait inside Bounds(n-1). That waits never fall is no law, nor that the greatest u gives
