@@ -29,9 +29,8 @@ import (
 // The bank: public faults of other libraries, by an id of ours, the repository
 // and the number of the report. Each is a test that fails where the fault is.
 // Titles and inputs are ours; no code is copied.
-//
 
-// notApplicable are the rows of these kinds that are not tested, and why.
+// notApplicable are the rows that are not tested, and why.
 var notApplicable = map[string]string{
 	"B131": "(HKUDS/nanobot#2760) nested retries multiply: the README says so, nothing detects it",
 	"B136": "(mattn/go-mastodon#219) an operation that consumes a reader has to open it itself",
