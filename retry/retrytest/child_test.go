@@ -3,6 +3,7 @@ package retrytest_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -182,7 +183,11 @@ func TestFailuresAreReportedByTheirLawAndSmallestInput(t *testing.T) {
 	for i, f := range failingTests() {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
-			cmd := exec.CommandContext(context.Background(), exe, fmt.Sprintf("-test.run=^TestThatFails$/^%d$", i), "-rapid.nofailfile")
+			args := []string{fmt.Sprintf("-test.run=^TestThatFails$/^%d$", i), "-rapid.nofailfile"}
+			if dir := flag.Lookup("test.gocoverdir"); dir != nil && dir.Value.String() != "" {
+				args = append(args, "-test.gocoverdir="+dir.Value.String()) // what runs there counts
+			}
+			cmd := exec.CommandContext(context.Background(), exe, args...)
 			cmd.Env = append(os.Environ(), child+"=1")
 			out, err := cmd.CombinedOutput()
 			require.Error(t, err)
