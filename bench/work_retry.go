@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+func succeed(context.Context) (int, error) { return 1, nil }
+
+// script makes an operation for one goroutine, in the words of a library.
+type script func(library) op
+
+func succeeding(library) op { return succeed }
+
+func failing(l library) op {
+	err := mark(l.busy, errBusy)
+	return func(context.Context) (int, error) { return 0, err }
+}
+
+func refusing(l library) op {
+	err := mark(l.lasting, errGone)
+	return func(context.Context) (int, error) { return 0, err }
+}
+
+// thirdTime fails twice, then succeeds, and starts again.
+func thirdTime(l library) op {
+	n, err := 0, mark(l.busy, errBusy)
+	return func(context.Context) (int, error) {
+		if n++; n%3 != 0 {
+			return 0, err
+		}
+		return 1, nil
+	}
+}
+
+// under are all libraries, running the script under the plan.
+func under(p plan, s script) []contestant {
+	var all []contestant
+	for _, l := range append([]library{floor()}, libraries()...) {
+		all = append(all, contestant{by: l.name, how: l.how, make: func(calls *atomic.Int64) func() run {
+			bind := l.build(cancellable(), p)
+			return func() run { return bind(counted(calls, s(l))) }
+		}})
+	}
+	return all
+}
+
+func written() []contestant {
+	var all []contestant
+	for _, l := range append([]library{floor()}, libraries()...) {
+		all = append(all, contestant{by: l.name, make: func(calls *atomic.Int64) func() run {
+			ctx, op := cancellable(), counted(calls, succeed)
+			return func() run { return func() (int, error) { return l.written(ctx, op) } }
+		}})
+	}
+	return all
+}
+
+// drawn are those that give a delay on its own: eight in a row, as after eight failures.
+func drawn() []contestant {
+	var all []contestant
+	for _, l := range append([]library{floor()}, append(libraries(), awsDelay())...) {
+		if l.eight != nil {
+			all = append(all, contestant{by: l.name, make: once(func() (int, error) { _ = l.eight(); return 0, nil })})
+		}
+	}
+	return all
+}
+
+func retries() []workload {
+	const threeRetries = 3
+	first := usual
+	first.unused = true
+	none := plan{retries: threeRetries}
+	gone := plan{retries: threeRetries, gone: true}
+	return []workload{
+		{
+			id: "R1", what: "success at the first call", contestants: under(first, succeeding), calls: 1, value: 1,
+			limit: limit{floor: 1.75, peer: 0.85},
+		},
+		{
+			id: "R1c", what: "… with the policy written at the call", contestants: written(), calls: 1, value: 1,
+			limit: limit{floor: 15, peer: 2, of: map[string]float64{"cenkalti/backoff": 0.4, "avast/retry-go": 0.4, "failsafe-go": 0.4}},
+		},
+		{
+			id: "R2", what: "two failures without a wait, then success", contestants: under(none, thirdTime), calls: 3, value: 1,
+			limit: limit{floor: 3.5, peer: 0.3},
+		},
+		{
+			id: "R3", what: "a permanent error (by hand: looking for a marker too)", contestants: under(gone, refusing), calls: 1, err: errGone,
+			limit: limit{floor: 5, peer: 1.3},
+		},
+		{
+			id: "R4", what: "exhausted at 4 calls", contestants: under(none, failing), calls: 4, err: errBusy,
+			limit: limit{floor: 5, peer: 0.3},
+		},
+		{
+			id: "R5", what: "eight jittered delays, each with its draw", contestants: drawn(),
+			limit: limit{floor: 2.2, peer: 1.7},
+		},
+		{
+			id: "R6", what: "R1 on all cores, one policy", contestants: under(first, succeeding), calls: 1, value: 1, parallel: true,
+			limit: limit{floor: 1.9, peer: 0.9},
+		},
+		{
+			id: "R6x", what: "R4 on all cores, one policy", contestants: under(none, failing), calls: 4, err: errBusy, parallel: true,
+			limit: limit{floor: 5, peer: 0.05},
+		},
+	}
+}
+
+func waits() []workload {
+	return []workload{{
+		id: "R7", what: "two failures, each with a real wait of 1ms, then success: a tie",
+		contestants: under(plan{retries: 3, first: time.Millisecond}, thirdTime), calls: 3, value: 1,
+		limit: limit{floor: 1.02, peer: 1.01}, allocs: 3, most: true,
+	}}
+}
