@@ -15,10 +15,15 @@ func cenkalti() library {
 		name: "cenkalti/backoff", how: "backoff.Retry; options and BackOff made once for a goroutine",
 		lasting: backoff.Permanent, after: backoff.RetryAfter,
 		build: func(ctx context.Context, p plan) func(op) run {
+			once := cenkaltiWaits(p)
 			return func(op op) run {
 				call := func() (int, error) { return op(ctx) }
+				waits := once
+				if !p.shared {
+					waits = cenkaltiWaits(p)
+				}
 				options := []backoff.RetryOption{
-					backoff.WithBackOff(cenkaltiWaits(p)), backoff.WithMaxTries(uint(p.retries) + 1), backoff.WithMaxElapsedTime(p.within),
+					backoff.WithBackOff(waits), backoff.WithMaxTries(uint(p.retries) + 1), backoff.WithMaxElapsedTime(p.within),
 				}
 				return func() (int, error) { return backoff.Retry(ctx, call, options...) }
 			}

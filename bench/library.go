@@ -29,6 +29,7 @@ type plan struct {
 	within  time.Duration // a budget of time for the run; 0: none
 	gone    bool          // errGone is not to be retried
 	unused  bool          // nothing will fail: what counts inside may be made once
+	shared  bool          // what counts inside is shared, though the library may warn of it
 }
 
 // usual is the policy of R1 and R1c.

@@ -19,7 +19,7 @@ func sethvargo() library {
 			}
 			once := sethvargoWaits(p)
 			return func(op op) run {
-				if p.unused {
+				if p.unused || p.shared {
 					return func() (int, error) { return retry.DoValue(ctx, once, op) }
 				}
 				return func() (int, error) { return retry.DoValue(ctx, sethvargoWaits(p), op) }

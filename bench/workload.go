@@ -40,6 +40,7 @@ func once(r run) func(*atomic.Int64) func() run {
 type limit struct {
 	floor, peer float64
 	of          map[string]float64 // against single peers
+	value       float64            // of the value itself
 }
 
 func workloads() []workload {
