@@ -71,7 +71,7 @@ workloads. "×" is the median of the rounds' ratios, so that what disturbs a rou
 another machine. "By hand" is the least code that does this one thing. The best peer is the one with the least median. Operations are
 the same for all, called through a variable; what a library lets one make once is made once.
 
-R8 is measured in a process of its own for each contestant, which has done the same once before: the heap and the stacks of goroutines
+R8 is measured in a process of its own for each contestant and round, which has done the same with a thousandth of them before: the heap and the stacks of goroutines
 (HeapAlloc + StackInuse) after two forced collections, before and while all wait; the time until all wait, and until all have ended.`
 
 // promises are the limits that the project has set itself.
