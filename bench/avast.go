@@ -32,6 +32,7 @@ func avast() library {
 				retry.Delay(100*time.Millisecond), retry.MaxDelay(5*time.Second), retry.DelayType(retry.FullJitterBackoffDelay),
 			).Do(func() (int, error) { return op(ctx) })
 		},
+		drawn: "FullJitterBackoffDelay",
 		eight: func() (sum time.Duration) {
 			for n := range uint(8) {
 				sum += retry.FullJitterBackoffDelay(n, nil, waits)

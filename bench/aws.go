@@ -10,7 +10,8 @@ import (
 func awsDelay() library {
 	b := retry.NewExponentialJitterBackoff(5 * time.Second)
 	return library{
-		name: "aws-sdk-go-v2", how: "retry.NewExponentialJitterBackoff once; its BackoffDelay",
+		name:  "aws-sdk-go-v2",
+		drawn: "NewExponentialJitterBackoff once; its BackoffDelay",
 		eight: func() (sum time.Duration) {
 			for n := range 8 {
 				d, _ := b.BackoffDelay(n, nil)

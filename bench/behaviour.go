@@ -127,7 +127,12 @@ func situations() []situation {
 		{"the context is done before", "cancelled with a cause; the work would succeed", func(l library) string {
 			ctx, cancel := context.WithCancelCause(context.Background())
 			cancel(errShutdown)
-			return try(ctx, l, constant, func() (int, error) { return 1, nil }).tell(ctxError, theCause)
+			o := try(ctx, l, constant, func() (int, error) { return 1, nil })
+			text := o.tell(ctxError, theCause)
+			if o.calls > 0 {
+				text = "**" + strings.Replace(text, " call", " call**", 1)
+			}
+			return text
 		}},
 		{"cancelled in the call, which fails", "cancelled with a cause; a wait of 1s would follow", func(l library) string {
 			ctx, cancel := context.WithCancelCause(context.Background())

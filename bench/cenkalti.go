@@ -35,6 +35,7 @@ func cenkalti() library {
 					InitialInterval: 100 * time.Millisecond, Multiplier: 2, MaxInterval: 5 * time.Second, RandomizationFactor: 0.5,
 				}))
 		},
+		drawn: "ExponentialBackOff.NextBackOff; Reset after eight",
 		eight: func() func() time.Duration {
 			b := cenkaltiWaits(usual)
 			return func() (sum time.Duration) {

@@ -23,6 +23,7 @@ func dacapo() library {
 		written: func(ctx context.Context, op op) (int, error) {
 			return retry.Do(ctx, retry.New().MaxRetries(5).Backoff(backoff.Exponential(100*time.Millisecond, 2).Cap(5*time.Second).FullJitter()), op)
 		},
+		drawn: "Strategy.Delay",
 		eight: func() (sum time.Duration) {
 			for n := 1; n <= 8; n++ {
 				sum += waits.Delay(n, 0, rand.Uint64())

@@ -9,7 +9,7 @@ import (
 
 func eapache() library {
 	return library{
-		name: "eapache/go-resiliency", how: "retrier.New once; its RunCtx",
+		name: "eapache/go-resiliency", how: "retrier.New once; its RunFn",
 		build: func(ctx context.Context, p plan) func(op) run {
 			if p.within > 0 || p.factor != 0 && p.factor != 2 {
 				return nil
@@ -24,14 +24,14 @@ func eapache() library {
 			}
 			return func(op op) run {
 				var v int
-				call := func(ctx context.Context) (err error) { v, err = op(ctx); return err }
-				return func() (int, error) { err := r.RunCtx(ctx, call); return v, err }
+				call := func(ctx context.Context, _ int) (err error) { v, err = op(ctx); return err }
+				return func() (int, error) { err := r.RunFn(ctx, call); return v, err }
 			}
 		},
 		written: func(ctx context.Context, op op) (v int, err error) {
 			r := retrier.New(retrier.LimitedExponentialBackoff(5, 100*time.Millisecond, 5*time.Second), nil)
 			r.SetJitter(0.5)
-			err = r.RunCtx(ctx, func(ctx context.Context) (err error) { v, err = op(ctx); return err })
+			err = r.RunFn(ctx, func(ctx context.Context, _ int) (err error) { v, err = op(ctx); return err })
 			return v, err
 		},
 		hundredth: func() time.Duration { return retrier.ExponentialBackoff(100, time.Second)[99] },

@@ -84,7 +84,7 @@ func floor() library {
 				switch {
 				case p.gone:
 					return func() (int, error) { return handLoopMarkedOf(ctx, p.retries, op) }
-				case p.first > 0 && !p.unused:
+				case p.first > 0 && p.factor == 0:
 					return func() (int, error) { return handLoopWaitingOf(ctx, p.retries, p.first, op) }
 				default:
 					return func() (int, error) { return handLoopOf(ctx, p.retries, op) }
@@ -92,6 +92,7 @@ func floor() library {
 			}
 		},
 		written: func(ctx context.Context, op op) (int, error) { return handLoopOf(ctx, 5, op) },
+		drawn:   "doubled up to the cap, and rand.Int64N",
 		eight: func() (sum time.Duration) {
 			for n := 1; n <= 8; n++ {
 				sum += handDelayOf(n)

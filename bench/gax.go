@@ -52,6 +52,7 @@ func gaxGo() library {
 				}))
 			return v, err
 		},
+		drawn: "Backoff.Pause; a copy after eight",
 		eight: func() (sum time.Duration) {
 			waits := gaxWaits(usual)
 			for range 8 {

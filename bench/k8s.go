@@ -32,6 +32,7 @@ func k8sWait() library {
 			b := wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 1, Steps: 6, Cap: 5 * time.Second}
 			return c.result(ctx, wait.ExponentialBackoffWithContext(ctx, b, c.try))
 		},
+		drawn: "Backoff.Step; a copy after eight",
 		eight: func() (sum time.Duration) {
 			b := k8sWaits(usual)
 			for range 8 {

@@ -28,7 +28,6 @@ type plan struct {
 	jitter  bool          // as much as the library has
 	within  time.Duration // a budget of time for the run; 0: none
 	gone    bool          // errGone is not to be retried
-	unused  bool          // nothing will fail: what counts inside may be made once
 	shared  bool          // what counts inside is shared, though the library may warn of it
 }
 
@@ -49,8 +48,9 @@ type library struct {
 	build func(ctx context.Context, p plan) func(op) run
 	// written runs op once under the usual policy, written at the call.
 	written func(ctx context.Context, op op) (int, error)
-	// eight draws the first eight waits of the usual policy.
+	// eight draws the first eight waits of the usual policy, by what drawn says.
 	eight func() time.Duration
+	drawn string
 	// hundredth is the wait before retry 100 of 1s, 2s, 4s… without a limit.
 	hundredth func() time.Duration
 }

@@ -61,7 +61,8 @@ func (r report) markdown() string {
 		w.detail(say)
 	}
 	say("## Behaviour\n\nThe same inputs for all, in virtual time (testing/synctest), so each duration is exact. %s: the library has no such thing. "+
-		"Bold: what a caller would not expect.\n\n%s", none, r.behaviour)
+		"Bold: what a caller would not expect. Each is set up as for R1; where the context ended, avast/retry-go has WrapContextErrorWithLastError, "+
+		"and eapache/go-resiliency WithSurfaceWorkErrors, to tell of the last error too.\n\n%s", none, r.behaviour)
 	say("## Versions\n\n%s", versions())
 	return out.String()
 }
@@ -86,9 +87,12 @@ func (r report) promises(say func(string, ...any)) {
 			}
 		}
 	}
-	say("## Limits\n\n%d of %d hold.", len(all)-len(missed), len(all))
-	if len(missed) > 0 {
-		say("Missed:\n\n%s", strings.Join(missed, "\n"))
+	held := fmt.Sprintf("%d of %d hold.", len(all)-len(missed), len(all))
+	say("## Limits\n")
+	if len(missed) == 0 {
+		say("%s", held)
+	} else {
+		say("%s Missed:\n\n%s", held, strings.Join(missed, "\n"))
 	}
 	say("\n| | what | promised | measured | |\n|---|---|---|---|---|\n%s\n", strings.Join(all, "\n"))
 }

@@ -8,10 +8,9 @@ import (
 )
 
 // A Backoff counts inside and cannot be set back: it serves one run, and is made for each.
-// Only where nothing fails is it made once, as its own benchmark does.
 func sethvargo() library {
 	return library{
-		name: "sethvargo/go-retry", how: "retry.DoValue; a Backoff for each run, but for R1 and R6",
+		name: "sethvargo/go-retry", how: "retry.DoValue; a Backoff for each run, as it counts inside and cannot be set back",
 		busy: retry.RetryableError,
 		build: func(ctx context.Context, p plan) func(op) run {
 			if p.factor != 0 && p.factor != 2 {
@@ -19,7 +18,7 @@ func sethvargo() library {
 			}
 			once := sethvargoWaits(p)
 			return func(op op) run {
-				if p.unused || p.shared {
+				if p.shared {
 					return func() (int, error) { return retry.DoValue(ctx, once, op) }
 				}
 				return func() (int, error) { return retry.DoValue(ctx, sethvargoWaits(p), op) }
@@ -29,6 +28,7 @@ func sethvargo() library {
 			b := retry.WithMaxRetries(5, retry.WithFullJitter(retry.WithCappedDuration(5*time.Second, retry.NewExponential(100*time.Millisecond))))
 			return retry.DoValue(ctx, b, op)
 		},
+		drawn: "Backoff.Next; another after eight, as it cannot be set back",
 		eight: func() (sum time.Duration) {
 			b := retry.WithFullJitter(retry.WithCappedDuration(5*time.Second, retry.NewExponential(100*time.Millisecond)))
 			for range 8 {

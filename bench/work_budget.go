@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	avastretry "github.com/avast/retry-go/v5"
 	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
@@ -41,6 +42,7 @@ func budgets() []workload {
 	ours := budget.New(budget.AWS().BaseCost(5))
 	theirs := avastretry.NewFixedTokenBucketThrottle(avastretry.FixedTokenBucketThrottleConfig{MaxCapacity: 500, ThrottleCost: 5})
 	aws := ratelimit.NewTokenRateLimit(500)
+	var two atomic.Int64
 	yes := func(ok bool) (int, error) {
 		if ok {
 			return 1, nil
@@ -52,7 +54,7 @@ func budgets() []workload {
 			id: "T1", what: "a budget: take what a retry costs, and give it back", value: 1, limit: limit{peer: 0.5},
 			contestants: []contestant{
 				{by: "by hand", how: "a mutex and a float", make: once(func() (int, error) { ok := hand.take(); hand.give(1); return yes(ok) })},
-				{by: "dacapo", how: "budget.AWS", make: once(func() (int, error) {
+				{by: "dacapo", how: "budget.AWS: an atomic integer", make: once(func() (int, error) {
 					paid, ok := ours.Allow(ctx, errBusy)
 					ours.Done(retry.Outcome{Reason: retry.Succeeded, Paid: paid})
 					return yes(ok)
@@ -69,15 +71,19 @@ func budgets() []workload {
 					}
 					return 1, release()
 				})},
+				{by: "two atomic writes", how: "by hand: one to take and one to give, and no limit", pattern: true, make: once(func() (int, error) {
+					two.Add(5)
+					return int(two.Add(-5)) + 1, nil
+				})},
 			},
 		},
 		{
 			id: "T2", what: "a budget on success, on all cores", parallel: true, limit: limit{peer: 0.2},
 			contestants: []contestant{
-				{by: "by hand", make: once(func() (int, error) { hand.give(0.1); return 0, nil })},
-				{by: "dacapo", make: once(func() (int, error) { ours.Done(retry.Outcome{Reason: retry.Succeeded}); return 0, nil })},
-				{by: "avast/retry-go", make: once(func() (int, error) { theirs.OnSuccess(0); return 0, nil })},
-				{by: "aws-sdk-go-v2", make: once(func() (int, error) { return 0, aws.AddTokens(1) })},
+				{by: "by hand", how: "a mutex and a float", make: once(func() (int, error) { hand.give(0.1); return 0, nil })},
+				{by: "dacapo", how: "budget.AWS", make: once(func() (int, error) { ours.Done(retry.Outcome{Reason: retry.Succeeded}); return 0, nil })},
+				{by: "avast/retry-go", how: "NewFixedTokenBucketThrottle", make: once(func() (int, error) { theirs.OnSuccess(0); return 0, nil })},
+				{by: "aws-sdk-go-v2", how: "ratelimit.NewTokenRateLimit", make: once(func() (int, error) { return 0, aws.AddTokens(1) })},
 			},
 		},
 	}

@@ -34,49 +34,59 @@ func thirdTime(l library) op {
 	}
 }
 
-// under are all libraries, running the script under the plan.
-func under(p plan, s script) []contestant {
-	var all []contestant
-	for _, l := range append([]library{floor()}, libraries()...) {
-		all = append(all, contestant{by: l.name, how: l.how, make: func(calls *atomic.Int64) func() run {
+// all are the work by hand, and all libraries.
+func all() []library { return append([]library{floor()}, libraries()...) }
+
+// under are libraries that run the script under the plan.
+func under(p plan, s script, ls ...library) []contestant {
+	var made []contestant
+	for _, l := range ls {
+		made = append(made, contestant{by: l.name, how: l.how, make: func(calls *atomic.Int64) func() run {
 			bind := l.build(cancellable(), p)
 			return func() run { return bind(counted(calls, s(l))) }
 		}})
 	}
-	return all
+	return made
+}
+
+// atFirst are all libraries where nothing fails, and what would go wrong where something did.
+func atFirst() []contestant {
+	once := usual
+	once.shared = true
+	spoilt := under(once, succeeding, sethvargo())[0]
+	spoilt.by, spoilt.how, spoilt.pattern = "sethvargo, one Backoff", "the same with one Backoff for all runs, which the first failures would use up for good", true
+	return append(under(usual, succeeding, all()...), spoilt)
 }
 
 func written() []contestant {
-	var all []contestant
-	for _, l := range append([]library{floor()}, libraries()...) {
-		all = append(all, contestant{by: l.name, make: func(calls *atomic.Int64) func() run {
+	var made []contestant
+	for _, l := range all() {
+		made = append(made, contestant{by: l.name, how: "all of it written at the call", make: func(calls *atomic.Int64) func() run {
 			ctx, op := cancellable(), counted(calls, succeed)
 			return func() run { return func() (int, error) { return l.written(ctx, op) } }
 		}})
 	}
-	return all
+	return made
 }
 
 // drawn are those that give a delay on its own: eight in a row, as after eight failures.
 func drawn() []contestant {
-	var all []contestant
-	for _, l := range append([]library{floor()}, append(libraries(), awsDelay())...) {
+	var made []contestant
+	for _, l := range append(all(), awsDelay()) {
 		if l.eight != nil {
-			all = append(all, contestant{by: l.name, make: once(func() (int, error) { _ = l.eight(); return 0, nil })})
+			made = append(made, contestant{by: l.name, how: l.drawn, make: once(func() (int, error) { return int(l.eight()), nil })})
 		}
 	}
-	return all
+	return made
 }
 
 func retries() []workload {
 	const threeRetries = 3
-	first := usual
-	first.unused = true
 	none := plan{retries: threeRetries}
 	gone := plan{retries: threeRetries, gone: true}
 	return []workload{
 		{
-			id: "R1", what: "success at the first call", contestants: under(first, succeeding), calls: 1, value: 1,
+			id: "R1", what: "success at the first call", contestants: atFirst(), calls: 1, value: 1,
 			limit: limit{floor: 1.75, peer: 0.85},
 		},
 		{
@@ -84,15 +94,15 @@ func retries() []workload {
 			limit: limit{floor: 15, peer: 2, of: map[string]float64{"cenkalti/backoff": 0.4, "avast/retry-go": 0.4, "failsafe-go": 0.4}},
 		},
 		{
-			id: "R2", what: "two failures without a wait, then success", contestants: under(none, thirdTime), calls: 3, value: 1,
+			id: "R2", what: "two failures without a wait, then success", contestants: under(none, thirdTime, all()...), calls: 3, value: 1,
 			limit: limit{floor: 3.5, peer: 0.3},
 		},
 		{
-			id: "R3", what: "a permanent error (by hand: looking for a marker too)", contestants: under(gone, refusing), calls: 1, err: errGone,
+			id: "R3", what: "a permanent error (by hand: looking for a marker too)", contestants: under(gone, refusing, all()...), calls: 1, err: errGone,
 			limit: limit{floor: 5, peer: 1.3},
 		},
 		{
-			id: "R4", what: "exhausted at 4 calls", contestants: under(none, failing), calls: 4, err: errBusy,
+			id: "R4", what: "exhausted at 4 calls", contestants: under(none, failing, all()...), calls: 4, err: errBusy,
 			limit: limit{floor: 5, peer: 0.3},
 		},
 		{
@@ -100,11 +110,11 @@ func retries() []workload {
 			limit: limit{floor: 2.2, peer: 1.7},
 		},
 		{
-			id: "R6", what: "R1 on all cores, one policy", contestants: under(first, succeeding), calls: 1, value: 1, parallel: true,
+			id: "R6", what: "R1 on all cores, one policy", contestants: atFirst(), calls: 1, value: 1, parallel: true,
 			limit: limit{floor: 1.9, peer: 0.9},
 		},
 		{
-			id: "R6x", what: "R4 on all cores, one policy", contestants: under(none, failing), calls: 4, err: errBusy, parallel: true,
+			id: "R6x", what: "R4 on all cores, one policy", contestants: under(none, failing, all()...), calls: 4, err: errBusy, parallel: true,
 			limit: limit{floor: 5, peer: 0.05},
 		},
 	}
@@ -113,7 +123,7 @@ func retries() []workload {
 func waits() []workload {
 	return []workload{{
 		id: "R7", what: "two failures, each with a real wait of 1ms, then success: a tie",
-		contestants: under(plan{retries: 3, first: time.Millisecond}, thirdTime), calls: 3, value: 1,
+		contestants: under(plan{retries: 3, first: time.Millisecond}, thirdTime, all()...), calls: 3, value: 1,
 		limit: limit{floor: 1.02, peer: 1.01}, allocs: 3, most: true,
 	}}
 }
