@@ -28,10 +28,10 @@ func chart(w io.Writer, rows []row) error {
 		names = append(names, r.id)
 		for at := range r.contestants {
 			point := plotter.XY{X: r.ratio(at, byTheHand), Y: y}
-			switch at {
-			case byTheHand:
+			switch {
+			case at == byTheHand || r.contestants[at].pattern:
 				byHand = append(byHand, point)
-			case ours:
+			case at == ours:
 				dacapo = append(dacapo, point)
 			default:
 				others = append(others, point)
@@ -57,7 +57,6 @@ func chart(w io.Writer, rows []row) error {
 		p.Add(points)
 		p.Legend.Add(s.name, points)
 	}
-	p.Legend.Top = true
 	canvas := vgsvg.New(vg.Points(720), vg.Points(float64(60+18*len(names))))
 	p.Draw(draw.New(canvas))
 	_, err := canvas.WriteTo(w)

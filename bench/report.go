@@ -31,6 +31,9 @@ var (
 // summary is a row in a line, which the README repeats word for word.
 func (r row) summary() string {
 	hand, peer, allocs := number(r.ratio(ours, byTheHand)), none, none
+	if by := r.contestants[byTheHand].by; by != "by hand" {
+		hand += " (" + by + ")"
+	}
 	if r.unit == "goroutines" {
 		hand = none
 	}

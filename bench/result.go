@@ -79,7 +79,7 @@ func (r row) verdicts() []verdict {
 			all = append(all, verdict{what, "≤ " + plain(limit), number(measured), measured <= limit})
 		}
 	}
-	most("× by hand", r.ratio(ours, byTheHand), r.limit.floor)
+	most("× "+r.contestants[byTheHand].by, r.ratio(ours, byTheHand), r.limit.floor)
 	if best := r.best(); best >= 0 {
 		most("× best peer ("+r.contestants[best].by+")", r.ratio(ours, best), r.limit.peer)
 	}

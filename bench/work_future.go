@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -218,7 +219,7 @@ func mapped() (running, done []contestant) {
 func futures() []workload {
 	plain, ctx := settled()
 	running, done := mapped()
-	return []workload{
+	return slices.Concat([]workload{
 		{
 			id: "F1", what: "start one function and await it: a tie", calls: 1, value: 1, allocs: 2,
 			contestants: created(context.Background(),
@@ -234,6 +235,7 @@ func futures() []workload {
 		},
 		{id: "F2", what: "await a result that is there", value: 1, contestants: plain, limit: limit{floor: 2.2, peer: 0.9}},
 		{id: "F2c", what: "… with a context that can end", value: 1, contestants: ctx, limit: limit{floor: 2.2}},
+	}, gatherings(), []workload{
 		{
 			id: "F4", what: "1,000 goroutines await one result: a tie", calls: 1, value: waiters, contestants: awaiters(),
 			allocs: 2*waiters + 100, most: true, limit: limit{floor: 1.05, peer: 1.1},
@@ -243,5 +245,5 @@ func futures() []workload {
 			limit: limit{floor: 1.7, peer: 0.5},
 		},
 		{id: "F5d", what: "ten Maps of what is there", value: 1024, contestants: done, allocs: 11, limit: limit{peer: 0.35}},
-	}
+	})
 }

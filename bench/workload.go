@@ -45,7 +45,7 @@ type limit struct {
 
 func workloads() []workload {
 	var all []workload
-	for _, some := range [][]workload{retries(), waits(), futures(), gatherings(), streams(), parallels(), budgets()} {
+	for _, some := range [][]workload{retries(), waits(), futures(), streams(), parallels(), budgets()} {
 		all = append(all, some...)
 	}
 	return all
