@@ -90,8 +90,11 @@ func crowdRows(n int, names []string) []row {
 	suffix := map[bool]string{true: "m"}[n == 1_000_000]
 	many := thousands(n) + " retries that wait"
 	rows := []row{
-		{workload: workload{id: "R8" + suffix, what: many + ": bytes of each", limit: limit{value: 350, peer: 0.12}}, unit: "B"},
-		{workload: workload{id: "R8" + suffix + "s", what: "… to start each", limit: limit{floor: 0.6, peer: 0.3}}},
+		{workload: workload{id: "R8" + suffix, what: many + ": bytes of each", limit: limit{value: 350, peer: 0.12},
+			why: "A run that waits takes 320 B. The rest are goroutines of first calls: on a busy machine many are there at once, and the runtime keeps what describes them."}, unit: "B"},
+		{workload: workload{id: "R8" + suffix + "s", what: "… to start each", limit: limit{floor: 0.6, peer: 0.3},
+			why: "A first call has a goroutine, as with the peers: it is not to run on the caller. To make and schedule it is a third of the time, the future and " +
+				"its timer a fifth, garbage collection a tenth."}},
 		{workload: workload{id: "R8" + suffix + "c", what: "… to cancel each", limit: limit{floor: 1, peer: 0.6}}},
 		{workload: workload{id: "R8" + suffix + "g", what: "… goroutines in all"}, unit: "goroutines"},
 	}

@@ -86,7 +86,7 @@ func (r report) promises(say func(string, ...any)) {
 			line := fmt.Sprintf("| %s | %s | %s | %s | %s |", w.id, v.what, v.promised, v.measured, map[bool]string{true: "holds", false: "**missed**"}[v.holds])
 			all = append(all, line)
 			if !v.holds {
-				missed = append(missed, fmt.Sprintf("- **%s**, %s: %s, promised %s.", w.id, v.what, v.measured, v.promised))
+				missed = append(missed, strings.TrimSpace(fmt.Sprintf("- **%s**, %s: %s, promised %s. %s", w.id, v.what, v.measured, v.promised, w.why)))
 			}
 		}
 	}

@@ -52,6 +52,7 @@ func budgets() []workload {
 	return []workload{
 		{
 			id: "T1", what: "a budget: take what a retry costs, and give it back", value: 1, limit: limit{peer: 0.5},
+			why: "Two atomic writes by hand, without a limit, are most of that; a mutex that nobody else wants costs little more.",
 			contestants: []contestant{
 				{by: "by hand", how: "a mutex and a float", make: once(func() (int, error) { ok := hand.take(); hand.give(1); return yes(ok) })},
 				{by: "dacapo", how: "budget.AWS: an atomic integer", make: once(func() (int, error) {
@@ -79,6 +80,7 @@ func budgets() []workload {
 		},
 		{
 			id: "T2", what: "a budget on success, on all cores", parallel: true, limit: limit{peer: 0.2},
+			why: "The peers have a mutex, which costs the more, the more cores want it at once: this is of two cores, and less where others work on them.",
 			contestants: []contestant{
 				{by: "by hand", how: "a mutex and a float", make: once(func() (int, error) { hand.give(0.1); return 0, nil })},
 				{by: "dacapo", how: "budget.AWS", make: once(func() (int, error) { ours.Done(retry.Outcome{Reason: retry.Succeeded}); return 0, nil })},

@@ -140,7 +140,9 @@ func gatherings() []workload {
 		},
 		{
 			id: "F3l", what: "… at most 64 at a time", calls: many, value: 100, allocs: 12, most: true,
-			contestants: gathered(64, succeed, byGroup, byRunAll, byPool, byMapper, by64), limit: limit{floor: 0.8, peer: 0.05},
+			contestants: gathered(64, succeed, byGroup, byRunAll, byPool, byMapper, by64), limit: limit{floor: 0.8, peer: 0.05, of: map[string]float64{"errgroup": 0.05, "conc pool": 0.05}},
+			why: "conc iter is a fixed number of goroutines and an atomic counter, as the 64 goroutines by hand are: no context, no end at an error, and functions " +
+				"that wait for one another hang. errgroup and conc pool have these.",
 		},
 		{
 			id: "F3b", what: "… that block for 1ms each, no limit", calls: many, value: 100, allocs: many, most: true,

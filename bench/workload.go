@@ -12,6 +12,7 @@ type workload struct {
 	contestants []contestant // the one to compare with, mostly written by hand, then dacapo, then its peers
 	parallel    bool         // on all cores
 	limit       limit
+	why         string // should the limit be missed
 
 	calls  int64 // what one run is to do: so many calls of its operation (0: it has none),
 	value  int   // this value,
