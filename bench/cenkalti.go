@@ -47,7 +47,7 @@ func cenkalti() library {
 			}
 		}(),
 		hundredth: func() time.Duration {
-			return last(100, cenkaltiWaits(plan{first: time.Second, factor: 2}).NextBackOff)
+			return hundredth(cenkaltiWaits(plan{first: time.Second, factor: 2}).NextBackOff)
 		},
 	}
 }
@@ -70,9 +70,9 @@ func cenkaltiWaits(p plan) backoff.BackOff {
 	return b
 }
 
-// last is what the nth call of next returns.
-func last(n int, next func() time.Duration) (d time.Duration) {
-	for range n {
+// hundredth is what the hundredth call of next returns.
+func hundredth(next func() time.Duration) (d time.Duration) {
+	for range 100 {
 		d = next()
 	}
 	return d

@@ -62,7 +62,7 @@ func gaxGo() library {
 		},
 		hundredth: func() time.Duration {
 			waits := gaxWaits(plan{first: time.Second, factor: 2})
-			return last(100, waits.Pause)
+			return hundredth(waits.Pause)
 		},
 	}
 }

@@ -42,7 +42,7 @@ func k8sWait() library {
 		},
 		hundredth: func() time.Duration {
 			b := k8sWaits(plan{retries: 200, first: time.Second, factor: 2})
-			return last(100, b.Step)
+			return hundredth(b.Step)
 		},
 	}
 }

@@ -39,7 +39,7 @@ func sethvargo() library {
 		},
 		hundredth: func() time.Duration {
 			b := retry.NewExponential(time.Second)
-			return last(100, func() time.Duration { d, _ := b.Next(); return d })
+			return hundredth(func() time.Duration { d, _ := b.Next(); return d })
 		},
 	}
 }
