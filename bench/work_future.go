@@ -238,7 +238,7 @@ func futures() []workload {
 	}, gatherings(), []workload{
 		{
 			id: "F4", what: "1,000 goroutines await one result: a tie", calls: 1, value: waiters, contestants: awaiters(),
-			allocs: 2*waiters + 100, most: true, limit: limit{floor: 1.05, peer: 1.1},
+			allocs: 2*waiters + waiters/2, most: true, limit: limit{floor: 1.05, peer: 1.1},
 			why: "Waiters without a channel wait at a WaitGroup, which is cheaper for one, and wakes many one by one: a third of the profile, where the channel " +
 				"by hand is a tenth. A channel for the second waiter and later ones was tried: no difference that could be measured.",
 		},
