@@ -29,6 +29,7 @@ var (
 	}()
 )
 
+//go:noinline
 func visibleByHand(vs []int) (sum int) {
 	for _, v := range vs {
 		if u := square(v); even(u) {
@@ -49,6 +50,7 @@ func storedByHand(vs []int) (sum int) {
 }
 
 // visible is a pipeline that the compiler sees whole.
+//go:noinline
 func visible(ctx context.Context, vs []int) (int, error) {
 	return stream.Reduce(ctx, stream.Map(stream.FromSlice(vs), square).Filter(even), 0, add)
 }
