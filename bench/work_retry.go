@@ -80,7 +80,10 @@ func drawn() []contestant {
 	return made
 }
 
-const noLook = "eapache/go-resiliency, where it is the best peer, calls without a look at the context; by hand, with that look, takes nearly as long."
+const (
+	noLook  = "eapache/go-resiliency, where it is the best peer, calls without a look at the context; by hand, with that look, takes nearly as long."
+	oneCore = "About every failure one function decides, which knows all settings, and the run is kept so that any of them can follow; by hand it is a comparison."
+)
 
 func retries() []workload {
 	const threeRetries = 3
@@ -97,7 +100,7 @@ func retries() []workload {
 		},
 		{
 			id: "R2", what: "two failures without a wait, then success", contestants: under(none, thirdTime, all()...), calls: 3, value: 1,
-			limit: limit{floor: 3.5, peer: 0.3},
+			limit: limit{floor: 3.5, peer: 0.3}, why: oneCore,
 		},
 		{
 			id: "R3", what: "a permanent error (by hand: looking for a marker too)", contestants: under(gone, refusing, all()...), calls: 1, err: errGone,
@@ -107,7 +110,7 @@ func retries() []workload {
 		},
 		{
 			id: "R4", what: "exhausted at 4 calls", contestants: under(none, failing, all()...), calls: 4, err: errBusy,
-			limit: limit{floor: 5, peer: 0.3},
+			limit: limit{floor: 5, peer: 0.3}, why: oneCore,
 		},
 		{
 			id: "R5", what: "eight jittered delays, each with its draw", contestants: drawn(),
@@ -120,7 +123,7 @@ func retries() []workload {
 		},
 		{
 			id: "R6x", what: "R4 on all cores, one policy", contestants: under(none, failing, all()...), calls: 4, err: errBusy, parallel: true,
-			limit: limit{floor: 5, peer: 0.05},
+			limit: limit{floor: 5, peer: 0.05}, why: oneCore,
 		},
 	}
 }
