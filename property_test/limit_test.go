@@ -109,7 +109,7 @@ func limitedRuns() *rapid.Generator[limitedRun] {
 	return rapid.Custom(func(t *rapid.T) limitedRun {
 		return limitedRun{
 			retries: rapid.IntRange(0, 4).Draw(t, "retries"),
-			calls:   rapid.SliceOfN(rapid.SampledFrom([]error{errBoom, errBoom, errBoom, errFinal, nil}), 1, 5).Draw(t, "calls"),
+			calls:   rapid.SliceOfN(rapid.SampledFrom([]error{errBoom, errBoom, retry.After(1, errBoom), errFinal, nil}), 1, 5).Draw(t, "calls"),
 			answers: rapid.SliceOfN(rapid.SampledFrom([]bool{true, true, true, false}), 1, 4).Draw(t, "answers"),
 			where:   rapid.Custom(func(t *rapid.T) place { return place(rapid.IntRange(0, int(endsInWait)).Draw(t, "")) }).Draw(t, "where"),
 			at:      rapid.IntRange(1, 4).Draw(t, "at"),
@@ -239,7 +239,8 @@ func TestALimiterIsToldOfTheEndOfEveryRun(t *testing.T) {
 					}
 					require.Equal(t, []retry.Outcome{outcome}, l.done)
 					if outcome.Reason == retry.Throttled {
-						require.True(t, got == last, "%v", got)
+						require.ErrorIs(t, last, errBoom)
+						require.True(t, got == errBoom, "%v", got)
 					}
 				})
 			})

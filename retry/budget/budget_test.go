@@ -213,16 +213,76 @@ func TestABudgetIsSharedExactly(t *testing.T) {
 	}
 }
 
-func TestKeyedHasOneBudgetForEachTarget(t *testing.T) {
-	k := budget.NewKeyed[string](budget.Default().Max(2))
+// A budget of one token is a lock, as long as no change to it is lost.
+func TestNoChangeIsLost(t *testing.T) {
+	for _, c := range []budget.Config{budget.Default().Max(1), budget.Default().Max(1).Floor(0.001)} {
+		b := budget.New(c)
+		const now = time.Hour
+		var held, lost atomic.Int64
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				for range 20_000 {
+					if paid, ok := b.AllowAt(now, errBusy); ok {
+						if held.Add(1) != 1 {
+							lost.Add(1)
+						}
+						held.Add(-1)
+						b.DoneAt(now, retry.Outcome{Paid: paid, Unmade: true})
+						b.DoneAt(now, retry.Outcome{Paid: paid}) // nothing, and it is seen that it is full
+					}
+				}
+			})
+		}
+		wg.Wait()
+		assert.Zero(t, lost.Load(), "%v", c)
+		assert.InDelta(t, 1, b.SnapshotAt(now).Tokens, 0)
+	}
+}
+
+func TestEveryDepositCounts(t *testing.T) {
+	b := budget.New(budget.Default().Max(100_000))
+	require.Equal(t, 100_000, drain(b))
 	var wg sync.WaitGroup
-	got := make([]*budget.Budget, 64)
-	for i := range got {
-		wg.Go(func() { got[i] = k.For("a") })
+	for range 8 {
+		wg.Go(func() {
+			for range 100_000 {
+				b.Done(succeeded)
+			}
+		})
 	}
 	wg.Wait()
-	for _, b := range got {
-		require.True(t, b == got[0])
+	assert.InDelta(t, 80_000, tokens(b), 0)
+}
+
+func TestAnInstantBeforeTheBeginningIsTheBeginning(t *testing.T) {
+	b := budget.New(budget.Default().Max(1).Floor(1))
+	_, ok := b.AllowAt(-time.Hour, errBusy)
+	assert.True(t, ok)
+	_, ok = b.AllowAt(0, errBusy)
+	assert.False(t, ok)
+	assert.InDelta(t, 0, b.SnapshotAt(-time.Hour).Tokens, 0)
+}
+
+func TestKeyedHasOneBudgetForEachTarget(t *testing.T) {
+	k := budget.NewKeyed[string](budget.Default().Max(2))
+	for round := range 1000 {
+		key := fmt.Sprint("a", round)
+		var wg sync.WaitGroup
+		start := make(chan struct{})
+		got := make([]*budget.Budget, 4)
+		for i := range got {
+			wg.Go(func() {
+				<-start
+				got[i] = k.For(key)
+			})
+		}
+		close(start)
+		wg.Wait()
+		for _, b := range got {
+			require.True(t, b == got[0])
+		}
+		k.Delete(key)
 	}
 	assert.Equal(t, 2, drain(k.For("a")))
 	assert.InDelta(t, 2, tokens(k.For("b")), 0)

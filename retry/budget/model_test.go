@@ -1,6 +1,7 @@
 package budget_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/big"
@@ -130,73 +131,104 @@ type moment struct {
 func TestABudgetIsWhatExactArithmeticSaysItIs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := setups().Draw(t, "budget")
-		b := budget.New(s.config)
-		require.NoError(t, b.Err())
-		m := &model{setup: s, tokens: new(big.Rat).Set(s.max)}
-		var runs []*inFlight
-		came, retries := new(big.Rat), new(big.Rat)
-		var past []moment
-		allow := func(t *rapid.T, r *inFlight) {
-			err := rapid.SampledFrom([]error{errBusy, errSlow, fmt.Errorf("wrapped: %w", errSlow)}).Draw(t, "err")
-			paid, ok := b.AllowAt(m.now, err)
-			require.Equal(t, m.allow(err), ok)
-			if ok {
-				r.paid, r.tokens, r.unmade = paid, m.cost(err), true
-				retries = new(big.Rat).Add(retries, r.tokens)
-			}
-		}
-		end := func(t *rapid.T, reason retry.Reason) {
-			if len(runs) == 0 {
-				t.Skip()
-			}
-			i := rapid.IntRange(0, len(runs)-1).Draw(t, "run")
-			r := runs[i]
-			runs = append(runs[:i], runs[i+1:]...)
-			if reason != retry.Cancelled && reason != 0 {
-				r.unmade = false
-			}
-			before := new(big.Rat).Set(m.tokens)
-			b.DoneAt(m.now, retry.Outcome{Reason: reason, Paid: r.paid, Unmade: r.unmade})
-			m.done(reason, r.tokens, r.unmade)
-			if m.tokens.Cmp(before) > 0 {
-				came = new(big.Rat).Add(came, before.Sub(m.tokens, before))
-			}
-		}
-		t.Repeat(map[string]func(*rapid.T){
-			"start": func(*rapid.T) { runs = append(runs, &inFlight{tokens: new(big.Rat)}) },
-			"allow": func(t *rapid.T) {
-				if len(runs) == 0 {
-					t.Skip()
-				}
-				r := runs[rapid.IntRange(0, len(runs)-1).Draw(t, "run")]
-				r.unmade = false
-				allow(t, r)
-			},
-			"success": func(t *rapid.T) { end(t, retry.Succeeded) },
-			"failure": func(t *rapid.T) {
-				end(t, rapid.SampledFrom([]retry.Reason{
-					retry.StaleFuture, retry.NotRetryable, retry.TimeSpent, retry.Exhausted, retry.HintTooLong, retry.TimeWouldExceed,
-					retry.DeadlineWouldExceed, retry.Throttled, retry.Abandoned, retry.Partial,
-				}).Draw(t, "reason"))
-			},
-			"cancel": func(t *rapid.T) { end(t, retry.Cancelled) },
-			"panic":  func(t *rapid.T) { end(t, 0) },
-			"tick":   func(t *rapid.T) { m.tick(time.Duration(rapid.Int64Range(0, 2e9).Draw(t, "ns"))) },
-			"": func(t *rapid.T) {
-				want, _ := m.tokens.Float64()
-				got := b.SnapshotAt(m.now)
-				require.Equal(t, want, got.Tokens)
-				require.True(t, got.Tokens >= 0 && got.Tokens <= float64(got.Max))
-				now := moment{m.now, came, retries}
-				if s.kind != "grpc" { // whose failures pay, not its retries
-					for _, then := range past {
-						requireWithin(t, s, then, now)
-					}
-				}
-				past = append(past, now)
-			},
+		rapid.SyncTest(t, func(t *rapid.T) {
+			b := budget.New(s.config)
+			require.NoError(t, b.Err())
+			(&machine{b: b, model: &model{setup: s, tokens: new(big.Rat).Set(s.max)}, came: new(big.Rat), retries: new(big.Rat)}).run(t)
 		})
 	})
+}
+
+// machine does the same to a budget and to the model. The budget has the bubble's clock, or
+// is told the instant.
+type machine struct {
+	b *budget.Budget
+	*model
+	runs          []*inFlight
+	came, retries *big.Rat
+	past          []moment
+}
+
+func (m *machine) run(t *rapid.T) {
+	t.Repeat(map[string]func(*rapid.T){
+		"start":   func(*rapid.T) { m.runs = append(m.runs, &inFlight{tokens: new(big.Rat)}) },
+		"allow":   m.allows,
+		"success": func(t *rapid.T) { m.ends(t, retry.Succeeded) },
+		"failure": func(t *rapid.T) {
+			m.ends(t, rapid.SampledFrom([]retry.Reason{
+				retry.StaleFuture, retry.NotRetryable, retry.TimeSpent, retry.Exhausted, retry.HintTooLong, retry.TimeWouldExceed,
+				retry.DeadlineWouldExceed, retry.Throttled, retry.Abandoned, retry.Partial,
+			}).Draw(t, "reason"))
+		},
+		"cancel": func(t *rapid.T) { m.ends(t, retry.Cancelled) },
+		"panic":  func(t *rapid.T) { m.ends(t, 0) },
+		"tick": func(t *rapid.T) {
+			d := time.Duration(rapid.Int64Range(0, 2e9).Draw(t, "ns"))
+			time.Sleep(d)
+			m.tick(d)
+		},
+		"": m.check,
+	})
+}
+
+// any takes a run, and leaves the others.
+func (m *machine) any(t *rapid.T) *inFlight {
+	if len(m.runs) == 0 {
+		t.Skip()
+	}
+	i := rapid.IntRange(0, len(m.runs)-1).Draw(t, "run")
+	r := m.runs[i]
+	m.runs = append(m.runs[:i], m.runs[i+1:]...)
+	return r
+}
+
+func (m *machine) allows(t *rapid.T) {
+	r := m.any(t)
+	m.runs = append(m.runs, r)
+	err := rapid.SampledFrom([]error{errBusy, errSlow, fmt.Errorf("wrapped: %w", errSlow)}).Draw(t, "err")
+	var paid int64
+	var ok bool
+	if rapid.Bool().Draw(t, "by the clock") {
+		paid, ok = m.b.Allow(context.Background(), err)
+	} else {
+		paid, ok = m.b.AllowAt(m.now, err)
+	}
+	require.Equal(t, m.allow(err), ok)
+	r.unmade = false
+	if ok {
+		r.paid, r.tokens, r.unmade = paid, m.cost(err), rapid.Bool().Draw(t, "unmade")
+		m.retries = new(big.Rat).Add(m.retries, r.tokens)
+	}
+}
+
+func (m *machine) ends(t *rapid.T, reason retry.Reason) {
+	r := m.any(t)
+	before := new(big.Rat).Set(m.tokens)
+	o := retry.Outcome{Reason: reason, Paid: r.paid, Unmade: r.unmade}
+	if rapid.Bool().Draw(t, "by the clock") {
+		m.b.Done(o)
+	} else {
+		m.b.DoneAt(m.now, o)
+	}
+	m.done(reason, r.tokens, r.unmade)
+	if m.tokens.Cmp(before) > 0 {
+		m.came = new(big.Rat).Add(m.came, before.Sub(m.tokens, before))
+	}
+}
+
+func (m *machine) check(t *rapid.T) {
+	want, _ := m.tokens.Float64()
+	got := m.b.Snapshot()
+	require.Equal(t, got, m.b.SnapshotAt(m.now))
+	require.Equal(t, want, got.Tokens)
+	require.True(t, got.Tokens >= 0 && got.Tokens <= float64(got.Max))
+	now := moment{m.now, m.came, m.retries}
+	if m.kind != "grpc" { // whose failures pay, not its retries
+		for _, then := range m.past {
+			requireWithin(t, m.setup, then, now)
+		}
+	}
+	m.past = append(m.past, now)
 }
 
 // requireWithin holds the retries between two instants against what may be made: what
