@@ -52,11 +52,11 @@ func pointed(what, text string, err error) error {
 
 // faults are what is wrong with a text, as either parser says it.
 func faults(err error) (all []retry.ParseError) {
-	many, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return nil
+	each := []error{err}
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		each = many.Unwrap()
 	}
-	for _, err := range many.Unwrap() {
+	for _, err := range each {
 		if e, ok := errors.AsType[*retry.ParseError](err); ok {
 			all = append(all, *e)
 		} else if e, ok := errors.AsType[*backoff.ParseError](err); ok {

@@ -3,6 +3,7 @@
 //	dacapo run       runs a program until it succeeds, as a retry policy says
 //	dacapo plan      shows what a retry policy does, before it does it
 //	dacapo measure   runs retry policies for real and holds them against what is promised
+//	dacapo storm     simulates what retries do to a service that is in trouble
 package main
 
 import (
@@ -28,8 +29,7 @@ func run(args []string, table []scenario, stdout, stderr io.Writer) int {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(measureCommand(table))
-	root.AddCommand(runCommand(), planCommand(), manCommand())
+	root.AddCommand(runCommand(), planCommand(), measureCommand(table), stormCommand(), manCommand())
 	root.Version = version()
 	root.SetArgs(args)
 	root.SetOut(stdout)

@@ -62,7 +62,7 @@ func report(w io.Writer, records []record, write func(io.Writer, []record) error
 		return failure{err}
 	}
 	if svg != "" {
-		if err := writeFile(svg, records); err != nil {
+		if err := writeFile(svg, func(w io.Writer) error { return writeSVG(w, records) }); err != nil {
 			return failure{err}
 		}
 	}
@@ -72,7 +72,8 @@ func report(w io.Writer, records []record, write func(io.Writer, []record) error
 	return nil
 }
 
-func writeFile(name string, records []record) (err error) {
+// writeFile makes a file of what write writes.
+func writeFile(name string, write func(io.Writer) error) (err error) {
 	f, err := os.Create(name)
 	if err != nil {
 		return err
@@ -82,7 +83,7 @@ func writeFile(name string, records []record) (err error) {
 			err = cerr
 		}
 	}()
-	return writeSVG(f, records)
+	return write(f)
 }
 
 // progress shows on a terminal how many of all runs have ended, until it is

@@ -2,4 +2,6 @@ package main
 
 import "github.com/spf13/cobra"
 
-func planCommand() *cobra.Command { return &cobra.Command{Use: "plan", Run: func(*cobra.Command, []string) {}} }
+func planCommand() *cobra.Command {
+	return &cobra.Command{Use: "plan", Run: func(*cobra.Command, []string) {}}
+}

@@ -268,4 +268,3 @@ func size(text string) (int64, error) {
 	}
 	return n * unit, nil
 }
-
