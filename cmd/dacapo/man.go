@@ -22,9 +22,12 @@ func manCommand() *cobra.Command {
 			if err != nil || len(rest) > 0 {
 				return fmt.Errorf("%s is no command", strings.Join(args, " "))
 			}
-			_, at, _ := built()
+			header := &doc.GenManHeader{Source: "dacapo", Manual: "dacapo"}
+			if _, at, _ := built(); !at.IsZero() {
+				header.Date = &at
+			}
 			page.DisableAutoGenTag = true
-			return doc.GenMan(page, &doc.GenManHeader{Date: &at, Source: "dacapo", Manual: "dacapo"}, c.OutOrStdout())
+			return doc.GenMan(page, header, c.OutOrStdout())
 		},
 	}
 }

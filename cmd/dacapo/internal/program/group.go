@@ -17,6 +17,7 @@ type group struct {
 	leader  int // the program's process, and the number of its group
 	running int // the same, while the program has not ended: os/exec waits for it
 	shared  bool
+	others  map[int]bool // descendants that dacapo had before: not of the attempt
 }
 
 // asking says how often it is looked whether a group has gone: there is no way to wait

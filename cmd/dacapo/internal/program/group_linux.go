@@ -46,9 +46,10 @@ func (g *group) descendants() (all []process) {
 		found := children[next[0]]
 		next = next[1:]
 		for _, p := range found {
-			next = append(next, p.pid)
+			if !g.others[p.pid] {
+				next, all = append(next, p.pid), append(all, p)
+			}
 		}
-		all = append(all, found...)
 	}
 	return slices.DeleteFunc(all, func(p process) bool { return p.session != session || p.state == 'Z' && p.pid != g.running })
 }

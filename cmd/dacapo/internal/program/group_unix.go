@@ -44,7 +44,13 @@ func signalNumber(name string) int { return int(unix.SignalNum(name)) }
 // newGroup makes the command lead a process group, unless it shares dacapo's.
 func newGroup(c *exec.Cmd, shared bool) *group {
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: !shared}
-	return &group{shared: shared}
+	g := &group{shared: shared, others: map[int]bool{}}
+	if shared {
+		for _, p := range g.descendants() {
+			g.others[p.pid] = true
+		}
+	}
+	return g
 }
 
 // send sends a signal to all of the group.

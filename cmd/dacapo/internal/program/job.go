@@ -89,7 +89,7 @@ func (r *runner) run(ctx context.Context) int {
 		r.held = new(spool)
 		defer func() { _ = r.held.close() }()
 	}
-	policy := r.Policy.AttemptInfo().If(r.again)
+	policy := r.Policy.AttemptInfo().If(r.wanted).Limit(replays{r})
 	if r.Text {
 		policy = policy.Events(r.text)
 	}
@@ -124,14 +124,12 @@ type Failure struct {
 // Error says what happened.
 func (f *Failure) Error() string { return f.What }
 
-// again says whether a failure may be retried, whatever the policy then says.
-func (r *runner) again(err error) bool {
+// wanted says whether a failure may be retried, whatever the policy then says.
+func (r *runner) wanted(err error) bool {
 	f, ok := errors.AsType[*Failure](err)
-	return ok && r.wanted(f) && r.replayable()
-}
-
-func (r *runner) wanted(f *Failure) bool {
 	switch {
+	case !ok:
+		return false
 	case r.Except.has(f.Status) && !f.unmatched:
 		return false
 	case f.unmatched, f.busy, f.Status == tempFail:
@@ -144,18 +142,23 @@ func (r *runner) wanted(f *Failure) bool {
 	return r.OnOutput == nil || f.output
 }
 
-// replayable reports whether stdin can be given to another attempt, and is an error of
-// ours where it cannot.
-func (r *runner) replayable() bool {
+// replays refuses a retry that cannot have the input again. It is asked when all else has
+// said yes.
+type replays struct{ *runner }
+
+func (r replays) Allow(context.Context, error) (int64, bool) {
 	if !r.stdin.tooLong() {
-		return true
+		return 0, true
 	}
 	_ = r.fail(OwnFailure, fmt.Errorf(
 		"no retry: stdin is longer than --stdin-limit, %d bytes, so a second attempt cannot have it: raise the limit, or give a file as stdin",
 		r.StdinLimit,
 	))
-	return false
+	return 0, false
 }
+
+// Done does nothing.
+func (r replays) Done(retry.Outcome) {}
 
 // status is the exit status of a run that ended with err.
 func (r *runner) status(ctx context.Context, err error) int {
