@@ -32,7 +32,10 @@ func play(scripts []string) int {
 			status, _ := strconv.Atoi(rest)
 			return status
 		}
-		if err := p.step(verb, os.ExpandEnv(rest)); err != nil {
+		if verb != "spawn" && verb != "daemon" { // whose script has an environment of its own
+			rest = os.ExpandEnv(rest)
+		}
+		if err := p.step(verb, rest); err != nil {
 			fmt.Fprintf(os.Stderr, "%s: %v\n", step, err)
 			return 99
 		}
