@@ -23,7 +23,7 @@ func dacapo(t *testing.T, args ...string) *exec.Cmd {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	c := exec.Command(self, args...)
-	c.Env = append(os.Environ(), testRole+"=dacapo", "TMPDIR="+t.TempDir())
+	c.Env = append(os.Environ(), testRole+"=dacapo", "TMPDIR="+t.TempDir(), "GORACE=atexit_sleep_ms=0")
 	return c
 }
 

@@ -37,7 +37,9 @@ type seen struct {
 
 // attempt runs the program once. It is the operation that is retried.
 func (r *runner) attempt(ctx context.Context) error {
-	r.signals.enter()
+	if !r.signals.enter() {
+		return context.Cause(ctx)
+	}
 	defer r.signals.leave()
 	a := &attempt{runner: r, cmd: exec.Command(r.Args[0], r.Args[1:]...), exited: make(chan struct{}), done: func() {}}
 	a.cmd.Env = append(os.Environ(), environment(ctx)...)
@@ -50,6 +52,9 @@ func (r *runner) attempt(ctx context.Context) error {
 	a.opened()
 	if err == nil {
 		a.supervise(ctx)
+		if sig, yes := hit(a.cmd.ProcessState); yes && a.shared {
+			r.signals.take(sig) // it has come to dacapo as well, or will in a moment
+		}
 		err = a.clear()
 	}
 	lost := a.finish()

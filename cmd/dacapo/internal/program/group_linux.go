@@ -51,7 +51,7 @@ func (g *group) descendants() (all []process) {
 			}
 		}
 	}
-	return slices.DeleteFunc(all, func(p process) bool { return p.session != session || p.state == 'Z' && p.pid != g.running })
+	return slices.DeleteFunc(all, func(p process) bool { return p.session != session })
 }
 
 // process is what the system knows of one.

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -114,4 +115,11 @@ func readNow(fd uintptr, b []byte) (int, error) { return syscall.Read(int(fd), b
 func raise() {
 	signal.Reset(syscall.SIGINT)
 	_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
+	time.Sleep(time.Second) // another thread may take it
+}
+
+// hit reports whether a signal of the keyboard has ended a program.
+func hit(s *os.ProcessState) (os.Signal, bool) {
+	w, ok := s.Sys().(syscall.WaitStatus)
+	return w.Signal(), ok && w.Signaled() && fromKeyboard(w.Signal())
 }

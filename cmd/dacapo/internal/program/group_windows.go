@@ -55,3 +55,5 @@ func unread(*os.File) bool { return false }
 func readNow(uintptr, []byte) (int, error) { return 0, errors.ErrUnsupported }
 
 func raise() {}
+
+func hit(*os.ProcessState) (os.Signal, bool) { return nil, false }

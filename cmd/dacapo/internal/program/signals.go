@@ -59,14 +59,13 @@ func (s *signals) take(sig os.Signal) {
 	}
 }
 
-// enter says that an attempt begins. A signal that came just before it is of it.
-func (s *signals) enter() {
+// enter says that an attempt begins, and reports whether it may: no signal came just
+// before it.
+func (s *signals) enter() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.running = true; s.waiting {
-		s.waiting = false
-		s.forward <- s.got
-	}
+	s.running = s.got == nil
+	return s.running
 }
 
 // leave says that an attempt has ended, which ends the run if a signal came in it.
