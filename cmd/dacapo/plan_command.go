@@ -21,7 +21,7 @@ waits so far, how many calls a run makes, and a warning of each thing that is da
 what to write instead. Several policies are shown side by side.
 
 The calls are taken to fail at once, so that the waits are all that takes time; a server's
-hints are not in it. "Least" is reached, "greatest" is not where there is jitter. The median
+hints are not in it. Under max-elapsed a row is of the runs that have time for its retry. "Least" is reached, "greatest" is not where there is jitter. The median
 and the 95th percentile (p95) of one wait are exact, but for decorrelated waits: these, and
 those of sums, come from 10,000 runs with a fixed seed. "Calls for each run" is the load that
 retries make of the load that is offered, if each call fails by itself, with that chance; in
@@ -63,7 +63,7 @@ func planCommand() *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.failing, "failing", "1%,10%,50%,90%,100%", "count calls where such `parts` of them fail")
-	flags.IntVar(&f.settings.Rows, "rows", 20, "show at most `N` retries")
+	flags.IntVar(&f.settings.Rows, "rows", 12, "show at most `N` retries")
 	flags.Uint64Var(&f.settings.Seed, "seed", 1, "of the random numbers")
 	flags.BoolVar(&f.json, "json", false, "print JSON, with times in milliseconds")
 	flags.BoolVar(&f.strict, "strict", false, "fail where there is a warning")

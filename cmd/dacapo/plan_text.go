@@ -3,12 +3,15 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
-	"time"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/guptarohit/asciigraph"
 
 	"github.com/dacapo-go/dacapo/cmd/dacapo/internal/plan"
+	"github.com/dacapo-go/dacapo/cmd/dacapo/internal/show"
 )
 
 // names are those of policies side by side.
@@ -25,10 +28,10 @@ func writePlans(w io.Writer, plans []plan.Plan, columns int) error {
 		}
 		table, series = planTables(plans), mediansOf(plans)
 	}
-	if len(table) > 2 {
+	if series.rows() > 0 {
 		out.printf("\n%s", aligned(table))
 	}
-	if series.rows() > 1 {
+	if series.rows() > 1 && series.top() > 0 {
 		out.printf("\n%s\n%s\n", series.title, series.draw(columns))
 	}
 	out.printf("\n")
@@ -111,7 +114,7 @@ func worst(p plan.Plan) string {
 }
 
 func expectations(plans []plan.Plan) [][]string {
-	head := []string{"if so many calls fail"}
+	head := []string{"failure rate of calls"}
 	for _, e := range plans[0].Expected {
 		head = append(head, plan.Number(e.Failing).Percent())
 	}
@@ -157,6 +160,13 @@ func (l lines) rows() (most int) {
 	return most
 }
 
+func (l lines) top() (top float64) {
+	for _, line := range l.of {
+		top = max(top, slices.Max(line))
+	}
+	return top
+}
+
 func waitsOf(p plan.Plan) lines {
 	l := lines{
 		title: "The wait before each retry:  ─ greatest  ● median  · least",
@@ -189,23 +199,34 @@ const planHeight = 10
 // draw draws the lines, from one retry to the next.
 func (l lines) draw(columns int) string {
 	const labels = 10
-	top, rows := 0.0, l.rows()
-	per := max((columns-labels)/rows, 1)
+	per := min(max((columns-labels)/l.rows(), 1), 12)
 	var steps [][]float64
 	var marks []asciigraph.CharSet
 	for i, line := range l.of {
 		var wide []float64
 		for _, v := range line {
-			top = max(top, v)
 			for range per {
 				wide = append(wide, v)
 			}
 		}
 		steps, marks = append(steps, wide), append(marks, asciigraph.CreateCharSet(l.marks[i]))
 	}
-	return trimmed(asciigraph.PlotMany(steps,
-		asciigraph.Height(planHeight), asciigraph.LowerBound(0), asciigraph.UpperBound(top),
+	chart := trimmed(asciigraph.PlotMany(steps,
+		asciigraph.Height(planHeight), asciigraph.LowerBound(0), asciigraph.UpperBound(l.top()),
 		asciigraph.SeriesChars(marks...),
-		asciigraph.YAxisValueFormatter(func(v float64) string { return plan.Short(time.Duration(v * float64(time.Second))).String() }),
+		asciigraph.YAxisValueFormatter(show.Seconds),
 	))
+	return chart + "\n" + l.axis(chart, per)
+}
+
+// axis is the line below a chart: the numbers of the retries, each under its waits.
+func (l lines) axis(chart string, per int) string {
+	before, _, _ := strings.Cut(chart, "┤")
+	line := strings.Repeat(" ", utf8.RuneCountInString(before)+1)
+	for n := range l.rows() {
+		if number := strconv.Itoa(n + 1); len(number) < per {
+			line += fmt.Sprintf("%*s%*s", (per+len(number))/2, number, per-(per+len(number))/2, "")
+		}
+	}
+	return strings.TrimRight(line, " ")
 }

@@ -89,7 +89,7 @@ func TestASignalEndsAWait(t *testing.T) {
 	lines := bufio.NewReader(errs)
 	line, err := lines.ReadString('\n')
 	require.NoError(t, err)
-	assert.Equal(t, "dacapo: attempt 1: exit status 3; retry 1 of 3 in 1h0m0s\n", line)
+	assert.Equal(t, "dacapo: attempt 1: exit status 3; retry 1 of 3 in 1h\n", line)
 	require.NoError(t, c.Process.Signal(syscall.SIGTERM))
 	line, err = lines.ReadString('\n')
 	require.NoError(t, err)

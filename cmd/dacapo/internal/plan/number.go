@@ -4,13 +4,15 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"github.com/dacapo-go/dacapo/cmd/dacapo/internal/show"
 )
 
 // Millis is a duration that JSON has in milliseconds.
 type Millis time.Duration
 
 // String returns the duration in about three digits.
-func (m Millis) String() string { return Short(time.Duration(m)).String() }
+func (m Millis) String() string { return show.Duration(time.Duration(m)) }
 
 // Seconds returns the duration in seconds.
 func (m Millis) Seconds() float64 { return time.Duration(m).Seconds() }
@@ -20,32 +22,17 @@ func (m Millis) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, float64(m)/float64(time.Millisecond), 'f', -1, 64), nil
 }
 
-// Short returns d in about three digits.
-func Short(d time.Duration) time.Duration {
-	unit := time.Duration(1)
-	for d >= 1000*unit {
-		unit *= 10
-	}
-	if d >= time.Minute {
-		unit = min(unit, time.Second)
-	}
-	return d.Round(unit)
-}
-
 // MarshalJSON writes four digits.
 func (n Number) MarshalJSON() ([]byte, error) { return []byte(n.String()), nil }
 
 // String returns the number in four digits.
 func (n Number) String() string { return strconv.FormatFloat(n.round(4), 'f', -1, 64) }
 
-// Percent returns a part in per cent, in three digits: 100% only if it is all, 0% only if it is none.
+// Percent returns a part in per cent, in three digits, and 100% only if it is all (or so near that the difference is rounding).
 func (n Number) Percent() string {
 	text := strconv.FormatFloat(Number(100*n).round(3), 'f', -1, 64)
-	switch {
-	case text == "100" && n < 1:
-		return "<100%"
-	case text == "0" && n > 0:
-		return ">0%"
+	if text == "100" && n < 1-1e-12 {
+		return ">99.9%"
 	}
 	return text + "%"
 }

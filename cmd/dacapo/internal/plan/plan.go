@@ -105,10 +105,11 @@ func (p *Plan) rows(played *sample) {
 	p.More = len(played.waits) < p.retries && (len(played.counts) > len(played.waits) || p.maxElapsed == 0)
 }
 
+// wait returns where the wait before a retry is, in the runs that have time for it.
 func (p *Plan) wait(n int, played *sample) Spread {
 	lo, hi := p.strategy.Bounds(n)
-	s := Spread{Least: Millis(lo), Greatest: Millis(hi)}
-	if p.remembers(n) {
+	s := Spread{Least: Millis(lo), Greatest: Millis(p.inTime(hi))}
+	if p.remembers(n) || played.reached(n-1) < 1 {
 		s.Median, s.P95 = quantile(played.waits[n-1], 0.5), quantile(played.waits[n-1], 0.95)
 	} else {
 		const half = 1 << 63
@@ -117,17 +118,25 @@ func (p *Plan) wait(n int, played *sample) Spread {
 	return s
 }
 
+// inTime cuts what max-elapsed does.
+func (p *Plan) inTime(d time.Duration) time.Duration {
+	if p.maxElapsed > 0 {
+		return min(d, p.maxElapsed)
+	}
+	return d
+}
+
 // remembers reports whether a wait depends on the one before.
 func (p *Plan) remembers(n int) bool {
 	return p.strategy.Delay(n, 0, math.MaxUint64) != p.strategy.Delay(n, math.MaxInt64, math.MaxUint64)
 }
 
 func (p *Plan) total(n int, played *sample) Spread {
-	lo, hi := p.strategy.Total(n)
-	if p.maxElapsed > 0 {
-		hi = min(hi, p.maxElapsed)
+	if n == 1 {
+		return p.wait(n, played)
 	}
-	return Spread{Millis(lo), quantile(played.totals[n-1], 0.5), quantile(played.totals[n-1], 0.95), Millis(hi)}
+	lo, hi := p.strategy.Total(n)
+	return Spread{Millis(lo), quantile(played.totals[n-1], 0.5), quantile(played.totals[n-1], 0.95), Millis(p.inTime(hi))}
 }
 
 // expect adds up the chances that there is a call: of each retry, that all calls before it
@@ -137,7 +146,11 @@ func (p *Plan) expect(failing float64, played *sample) Expectation {
 	calls, failed, before := 1.0, 0.0, 1.0 // before: that the run has come to this call
 	for i := 0; i < p.retries && before > 1e-12; i++ {
 		if p.maxElapsed == 0 && i >= len(played.waits) {
-			more := geometric(failing, p.retries-i)
+			left := p.retries
+			if left != retry.Unlimited {
+				left -= i
+			}
+			more := geometric(failing, left)
 			calls, before = calls+before*failing*more.sum, before*more.last
 			break
 		}

@@ -44,7 +44,7 @@ func (p *Plan) play(rows int, seed uint64) *sample {
 		slices.Sort(s.waits[i])
 		slices.Sort(s.totals[i])
 	}
-	s.endless = len(s.counts) == retries && retries < p.retries
+	s.endless = p.maxElapsed > 0 && len(s.counts) == mostRetries && retries < p.retries
 	return s
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/dacapo-go/dacapo/backoff"
+	"github.com/dacapo-go/dacapo/cmd/dacapo/internal/show"
 	"github.com/dacapo-go/dacapo/retry"
 )
 
@@ -80,16 +81,5 @@ func round(d time.Duration) string {
 			unit = u
 		}
 	}
-	return short(d.Round(unit))
-}
-
-// short leaves out the units that are nought.
-func short(d time.Duration) string {
-	text := d.String()
-	for _, zero := range []string{"m0s", "h0m"} {
-		if len(text) > len(zero) && text[len(text)-len(zero):] == zero {
-			text = text[:len(text)-len(zero)+1]
-		}
-	}
-	return text
+	return show.Duration(d.Round(unit))
 }

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
+	"github.com/dacapo-go/dacapo/cmd/dacapo/internal/show"
 	"github.com/dacapo-go/dacapo/retry"
 )
 
@@ -23,9 +23,9 @@ func (r *runner) text(ctx context.Context, e retry.Event) {
 		if e.Source == retry.FromHint {
 			hint = ", as it asks"
 		}
-		r.say("attempt %d: %s; retry %s in %v%s", e.Call, what, r.ordinal(e.Call), short(e.Delay), hint)
+		r.say("attempt %d: %s; retry %s in %s%s", e.Call, what, r.ordinal(e.Call), show.Duration(e.Delay), hint)
 	case e.Kind == retry.Finished && e.Reason != retry.Succeeded && r.lost == nil:
-		r.say("attempt %d: %s; %s, after %v", e.Call, what, r.why(ctx, e.Reason), short(e.Elapsed))
+		r.say("attempt %d: %s; %s, after %s", e.Call, what, r.why(ctx, e.Reason), show.Duration(e.Elapsed))
 	}
 }
 
@@ -58,13 +58,4 @@ func (r *runner) why(ctx context.Context, reason retry.Reason) string {
 		return context.Cause(ctx).Error()
 	}
 	return reason.String()
-}
-
-// short is d in three digits or so.
-func short(d time.Duration) time.Duration {
-	unit := time.Duration(1)
-	for d >= 1000*unit {
-		unit *= 10
-	}
-	return d.Round(unit)
 }
