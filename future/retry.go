@@ -96,7 +96,7 @@ func (r *retried[T]) calls() {
 			r.end(r.value, end)
 			return
 		}
-		r.err = err // the last error, until there is a result
+		r.err = end // the last error, until there is a result
 		if wait > 0 {
 			r.sleep(wait)
 			return

@@ -29,9 +29,8 @@ import (
 // The bank: public faults of other libraries, by an id of ours, the repository
 // and the number of the report. Each is a test that fails where the fault is.
 // Titles and inputs are ours; no code is copied.
-//
 
-// notApplicable are the rows of these kinds that are not tested, and why.
+// notApplicable are the rows that are not tested, and why.
 var notApplicable = map[string]string{
 	"B131": "(HKUDS/nanobot#2760) nested retries multiply: the README says so, nothing detects it",
 	"B136": "(mattn/go-mastodon#219) an operation that consumes a reader has to open it itself",
@@ -805,17 +804,17 @@ var bank = map[string]func(*testing.T){
 		assert.Error(t, budget.Default().Max(1_000_001).Err())
 	},
 	"B130 awslabs/aws-sdk-rust#1234": func(t *testing.T) { // that it is there is seen by what it does
-		for name, drive := range drivers {
+		for _, d := range drivers {
 			synctest.Test(t, func(t *testing.T) {
 				p := retry.Standard().Limit(budget.New(budget.Default()))
 				calls := 0
 				for range 1000 {
-					_, _ = drive(t.Context(), p, func(context.Context) (int, error) {
+					_, _ = d.run(t.Context(), p, func(context.Context) (int, error) {
 						calls++
 						return 0, errBusy
 					})
 				}
-				assert.Equal(t, 1100, calls, name)
+				assert.Equal(t, 1100, calls, d.name)
 			})
 		}
 	},

@@ -15,10 +15,10 @@ import (
 )
 
 // packages are the exported packages of the core module.
-var packages = []string{"backoff", "retry", "retry/budget", "future", "stream"}
+var packages = []string{"backoff", "retry", "retry/budget", "retry/retrytest", "future", "stream"}
 
 // wellKnown methods say no more than their interface does.
-var wellKnown = []string{"String", "Error", "Unwrap"}
+var wellKnown = []string{"String", "GoString", "Error", "Unwrap"}
 
 func TestEveryExportedNameIsDocumentedAndHasAnExampleThatRuns(t *testing.T) {
 	for _, name := range packages {

@@ -15,56 +15,24 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dacapo-go/dacapo/backoff"
-	"github.com/dacapo-go/dacapo/future"
 	"github.com/dacapo-go/dacapo/retry"
 	"github.com/dacapo-go/dacapo/stream"
 )
-
-type operation = func(context.Context) (int, error)
-
-// drivers are all that retry a function.
-var drivers = map[string]func(ctx context.Context, p retry.Policy, op operation) (int, error){
-	"Do": retry.Do[int],
-	"Run": func(ctx context.Context, p retry.Policy, op operation) (v int, err error) {
-		err = retry.Run(ctx, p, func(ctx context.Context) error {
-			v, err = op(ctx)
-			return err
-		})
-		return v, err
-	},
-	"Attempts": func(ctx context.Context, p retry.Policy, op operation) (v int, err error) {
-		for ctx := range retry.Attempts(ctx, p, &err) {
-			v, err = op(ctx)
-		}
-		return v, err
-	},
-	"future.Retry": func(ctx context.Context, p retry.Policy, op operation) (int, error) {
-		return future.Retry(ctx, p, op).Await(context.Background())
-	},
-	"stream.Retry": func(ctx context.Context, p retry.Policy, op operation) (v int, err error) {
-		s := stream.Stream[int](func(ctx context.Context, yield func(int) bool) error {
-			v, err := op(ctx)
-			yield(v)
-			return err
-		})
-		err = s.Retry(p, stream.Restart[int]()).ForEach(ctx, func(_ context.Context, got int) error {
-			v = got
-			return nil
-		})
-		return v, err
-	},
-}
 
 // register is a limiter that says what it is told to, and notes what it is asked.
 type register struct {
 	answers []bool // the last repeats
 	asked   []error
 	done    []retry.Outcome
+	heard   func(error) // nil: nobody listens
 	crash   func()
 }
 
 func (r *register) Allow(_ context.Context, err error) (int64, bool) {
 	r.asked = append(r.asked, err)
+	if r.heard != nil {
+		r.heard(err)
+	}
 	n := len(r.asked)
 	answer := r.answers[min(n, len(r.answers))-1]
 	if r.crash != nil {
@@ -167,7 +135,7 @@ func (s limitedRun) expected() (asked int, o retry.Outcome) {
 }
 
 // play runs it with a driver. It returns the last original error, and what the caller got.
-func (s limitedRun) play(drive func(context.Context, retry.Policy, operation) (int, error), l *register) (last, got error) {
+func (s limitedRun) play(d driver, l *register) (last, got error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	crash := func() {
@@ -206,7 +174,7 @@ func (s limitedRun) play(drive func(context.Context, retry.Policy, operation) (i
 				got = fmt.Errorf("panicked: %v", r)
 			}
 		}()
-		_, got = drive(ctx, p, func(context.Context) (int, error) {
+		_, got = d.run(ctx, p, func(context.Context) (int, error) {
 			calls++
 			if here(inCall) {
 				crash()
@@ -225,13 +193,13 @@ func (s limitedRun) play(drive func(context.Context, retry.Policy, operation) (i
 // The limiter is asked once before each retry, and told once how the run ended, whatever
 // happens: so no token is lost.
 func TestALimiterIsToldOfTheEndOfEveryRun(t *testing.T) {
-	for name, drive := range drivers {
-		t.Run(name, func(t *testing.T) {
+	for _, d := range drivers {
+		t.Run(d.name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				s := limitedRuns().Draw(t, "run")
 				rapid.SyncTest(t, func(t *rapid.T) {
 					l := new(register)
-					last, got := s.play(drive, l)
+					last, got := s.play(d, l)
 					asked, outcome := s.expected()
 					require.Len(t, l.asked, asked)
 					for _, err := range l.asked {
@@ -251,35 +219,35 @@ func TestALimiterIsToldOfTheEndOfEveryRun(t *testing.T) {
 func TestARunThatMadeNoCallIsNoneOfTheLimiters(t *testing.T) {
 	dead, cancel := context.WithCancel(t.Context())
 	cancel()
-	for name, drive := range drivers {
+	for _, d := range drivers {
 		l := &register{answers: []bool{true}}
-		_, err := drive(dead, retry.New().Limit(l), func(context.Context) (int, error) { return 1, nil })
-		assert.ErrorIs(t, err, context.Canceled, name)
-		_, err = drive(t.Context(), retry.New().MaxRetries(-1).Limit(l), func(context.Context) (int, error) { return 1, nil })
-		assert.ErrorContains(t, err, "MaxRetries is -1", name)
-		assert.Empty(t, l.done, name)
+		_, err := d.run(dead, retry.New().Limit(l), func(context.Context) (int, error) { return 1, nil })
+		assert.ErrorIs(t, err, context.Canceled, d.name)
+		_, err = d.run(t.Context(), retry.New().MaxRetries(-1).Limit(l), func(context.Context) (int, error) { return 1, nil })
+		assert.ErrorContains(t, err, "MaxRetries is -1", d.name)
+		assert.Empty(t, l.done, d.name)
 	}
 }
 
 func TestAThrottledRunSaysSo(t *testing.T) {
-	for name, drive := range drivers {
+	for _, d := range drivers {
 		synctest.Test(t, func(t *testing.T) {
 			l := &register{answers: []bool{true, false}}
 			var events []retry.Event
 			p := retry.New().WrapErrors().Limit(l).Events(func(_ context.Context, e retry.Event) { events = append(events, e) })
-			_, err := drive(t.Context(), p, func(context.Context) (int, error) { return 0, errBoom })
+			_, err := d.run(t.Context(), p, func(context.Context) (int, error) { return 0, errBoom })
 			failure, ok := errors.AsType[*retry.Error](err)
-			require.True(t, ok, name)
-			assert.Equal(t, retry.Throttled, failure.Reason, name)
-			assert.Equal(t, 2, failure.Attempts, name)
-			assert.True(t, failure.Last == errBoom, name)
+			require.True(t, ok, d.name)
+			assert.Equal(t, retry.Throttled, failure.Reason, d.name)
+			assert.Equal(t, 2, failure.Attempts, d.name)
+			assert.True(t, failure.Last == errBoom, d.name)
 			var kinds []retry.Kind
 			for _, e := range events {
 				kinds = append(kinds, e.Kind)
 			}
 			assert.Equal(t, []retry.Kind{
 				retry.Started, retry.Failed, retry.Scheduled, retry.Started, retry.Failed, retry.Finished,
-			}, kinds, name)
+			}, kinds, d.name)
 		})
 	}
 }

@@ -14,11 +14,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"pgregory.net/rapid"
 
 	"github.com/dacapo-go/dacapo/backoff"
 	"github.com/dacapo-go/dacapo/future"
 	"github.com/dacapo-go/dacapo/retry"
 	"github.com/dacapo-go/dacapo/retry/budget"
+	"github.com/dacapo-go/dacapo/retry/retrytest"
 	"github.com/dacapo-go/dacapo/stream"
 )
 
@@ -250,14 +252,20 @@ func Example_readmeErrors() {
 	// Output: true true true
 }
 
-var policy = retry.New().Backoff(backoff.Exponential(time.Second, 2).Cap(20 * time.Second).FullJitter())
+var policy = retry.New().
+	Backoff(backoff.Exponential(time.Second, 2).Cap(20 * time.Second).FullJitter()).
+	AttemptTimeout(5 * time.Second).
+	MaxElapsed(30 * time.Second)
 
-func TestThePolicyGivesUpWithinAMinute(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+func TestMyPolicy(t *testing.T) {
+	retrytest.CheckPolicy(t, policy, errBusy) // the laws; and that it retries errBusy
+	retrytest.Bubble(t, func(t *rapid.T) {
+		op := retrytest.Scripts(rapid.String()).Draw(t, "script").Operation()
 		began := time.Now()
-		err := retry.Run(t.Context(), policy, func(context.Context) error { return errBusy })
-		assert.ErrorIs(t, err, errBusy)
-		assert.Less(t, time.Since(began), time.Minute)
+		_, err := retry.Do(t.Context(), policy, op.Call)
+		if took := time.Since(began); took > 35*time.Second || len(op.Calls()) > 4 {
+			t.Fatalf("%d calls in %v: %v", len(op.Calls()), took, err)
+		}
 	})
 }
 

@@ -66,10 +66,10 @@ func attempts(ctx context.Context, p Policy, err *error, yield func(context.Cont
 			r.leave(ctx, &p, err, set)
 			return
 		}
-		before = unmarked(*err)
 		if !r.again(ctx, &p, &a, err) {
 			return
 		}
+		before = unmarked(*err) // now also without the mark of a stale future
 	}
 }
 

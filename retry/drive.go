@@ -61,7 +61,7 @@ func (*driver) Return(
 		return 0, false, err
 	}
 	r.save(s)
-	return r.wait, true, nil
+	return r.wait, true, err
 }
 
 func (*driver) Leave(ctx context.Context, policy any, s *loop.State, err error) error {

@@ -113,7 +113,7 @@ func (r *rerun) run(ctx context.Context, one func(context.Context) attempt) erro
 		}
 		r.total++
 		timer = waitWith(ctx, timer, wait)
-		if end := loop.Driver.Wake(ctx, r.policy, &r.at, err); end != nil {
+		if end := loop.Driver.Wake(ctx, r.policy, &r.at, end); end != nil {
 			return end
 		}
 	}

@@ -1,8 +1,16 @@
+//go:build unix
+
 package main
 
 import (
+	"bytes"
+	"os"
 	"regexp"
 	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // words splits a command line as a shell does, which knows of single quotes.
@@ -11,4 +19,17 @@ func words(line string) (all []string) {
 		all = append(all, strings.ReplaceAll(word, "'", ""))
 	}
 	return all
+}
+
+func TestWhatTheReadmeShowsIsWhatTheCommandPrints(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	shown := regexp.MustCompile("(?s)```console\n\\$ dacapo (.*?)\n(.*?)```").FindAllStringSubmatch(string(readme), -1)
+	require.NotEmpty(t, shown)
+	for _, s := range shown {
+		var terminal bytes.Buffer // which has both outputs
+		assert.Zero(t, run(words(s[1]), nil, &terminal, &terminal), s[1])
+		assert.Equal(t, s[2], terminal.String(), s[1])
+	}
 }

@@ -21,7 +21,7 @@ type Stepper interface {
 	Call(ctx context.Context, policy any, s *State) (call context.Context, awaited uint64)
 
 	// Return decides what follows a call that returned err: another one after a
-	// wait, or the run's end with end.
+	// wait, where end is err without a mark of a stale future, or the run's end with end.
 	Return(ctx context.Context, policy any, s *State, awaited uint64, err error) (wait time.Duration, again bool, end error)
 
 	// Leave ends a run whose consumer wants no more, when its call returned err.
