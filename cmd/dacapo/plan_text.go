@@ -54,7 +54,7 @@ func nameOf(plans []plan.Plan, i int) string {
 func planTable(p plan.Plan) [][]string {
 	cut := p.Retries != nil && p.Retries[len(p.Retries)-1].Reached < 1
 	head := []string{"retry", "least", "median", "p95", "greatest", "least", "median", "p95", "greatest"}
-	table := [][]string{{"", "one wait", "", "", "", "all waits so far"}, head}
+	table := [][]string{{"", "wait", "", "", "", "all waits so far"}, head}
 	for _, r := range p.Retries {
 		row := []string{strconv.Itoa(r.Number)}
 		for _, s := range []plan.Spread{r.Wait, r.Total} {

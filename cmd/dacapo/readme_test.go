@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"regexp"
 	"strings"
@@ -28,8 +27,8 @@ func TestWhatTheReadmeShowsIsWhatTheCommandPrints(t *testing.T) {
 	shown := regexp.MustCompile("(?s)```console\n\\$ dacapo (.*?)\n(.*?)```").FindAllStringSubmatch(string(readme), -1)
 	require.NotEmpty(t, shown)
 	for _, s := range shown {
-		var terminal bytes.Buffer // which has both outputs
-		assert.Zero(t, run(words(s[1]), nil, &terminal, &terminal), s[1])
-		assert.Equal(t, s[2], terminal.String(), s[1])
+		out, err := dacapo(t, words(s[1])...).CombinedOutput()
+		assert.NoError(t, err, s[1])
+		assert.Equal(t, s[2], string(out), s[1])
 	}
 }
