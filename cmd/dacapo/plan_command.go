@@ -59,7 +59,7 @@ func planCommand() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args) },
+		RunE: f.run,
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.failing, "failing", "1%,10%,50%,90%,100%", "count calls where such `parts` of them fail")

@@ -110,7 +110,7 @@ func runCommand() *cobra.Command {
 			}
 			return nil
 		},
-		RunE:        func(c *cobra.Command, args []string) error { return f.run(c, args) },
+		RunE:        f.run,
 		Annotations: map[string]string{usageStatus: strconv.Itoa(program.OwnFailure)},
 	}
 	f.define(c)
