@@ -66,6 +66,10 @@ func (p *player) step(verb, rest string) error {
 		return err
 	case "flood": // so many MB on stdout
 		return flood(rest)
+	case "fill": // so many bytes on stdout
+		n, _ := strconv.Atoi(rest)
+		_, err := os.Stdout.WriteString(input(n))
+		return err
 	case "line": // one line of stdin, such as a terminal's
 		var word string
 		_, err := fmt.Scanln(&word)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -89,6 +90,24 @@ func TestOutputComesAsItIsMade(t *testing.T) {
 		assert.Equal(t, "second\n", string(rest))
 		assert.NoError(t, c.Wait())
 	}
+}
+
+func TestWhatIsStillInAPipeWhenTheProgramEndsIsPassedOn(t *testing.T) {
+	t.Parallel()
+	file, said := filepath.Join(t.TempDir(), "pid"), fifo(t)
+	const length = 140_000 // more than one pipe takes, and less than two
+	c := dacapo(t, running(t, "--on-output x", "note "+file+" $PID; fill "+strconv.Itoa(length)+"; say "+said)...)
+	out, err := c.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, c.Start())
+	hear(t, said)
+	for pid := noted(t, file)[0]; alive(t, pid); {
+		runtime.Gosched() // until it has ended
+	}
+	all, err := io.ReadAll(out)
+	require.NoError(t, err)
+	assert.True(t, input(length) == string(all), "%d bytes", len(all))
+	assert.NoError(t, c.Wait())
 }
 
 func TestHeldOutputIsThatOfTheLastAttempt(t *testing.T) {

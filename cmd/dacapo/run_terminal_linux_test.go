@@ -65,6 +65,33 @@ func TestCtrlCEndsTheProgramAndThenDacapo(t *testing.T) {
 	assert.True(t, w.Signaled() && w.Signal() == syscall.SIGINT, "so that a shell ends its loop: %v", c.ProcessState)
 }
 
+func TestCtrlCReachesAProgramThatTrapsItOnce(t *testing.T) {
+	t.Parallel()
+	ready, goOn := fifo(t), fifo(t)
+	c := dacapo(t, running(t, fast, "trap INT; trap USR1; say "+ready+"; wait; say "+goOn+"; wait")...)
+	keyboard := onTerminal(t, c)
+	var out bytes.Buffer
+	c.Stdout = &out
+	require.NoError(t, c.Start())
+	hear(t, ready)
+	_, err := keyboard.WriteString("\x03")
+	require.NoError(t, err)
+	hear(t, goOn)
+	require.NoError(t, c.Process.Signal(syscall.SIGUSR1))
+	assert.NoError(t, c.Wait(), "a success is a success")
+	assert.Equal(t, "got SIGINT\ngot SIGUSR1\n", out.String())
+}
+
+func TestAProgramThatSIGINTHasEndedOnATerminalIsNotRetried(t *testing.T) {
+	t.Parallel()
+	c := dacapo(t, running(t, fast, "kill INT", "out again")...) // dacapo may not have heard of it
+	onTerminal(t, c)
+	var out bytes.Buffer
+	c.Stdout = &out
+	assert.ErrorContains(t, c.Run(), "signal: interrupt")
+	assert.Empty(t, out.String())
+}
+
 func TestOnATerminalNothingIsLeftBehindEither(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "pids")

@@ -21,17 +21,12 @@ type lines struct {
 func (l *lines) Write(b []byte) (int, error) {
 	n := len(b)
 	for len(b) > 0 {
-		end := bytes.IndexByte(b, '\n')
-		whole := end >= 0
-		if !whole {
-			end = len(b)
+		piece, rest, ended := bytes.Cut(b, []byte{'\n'})
+		if room := longestLine - len(l.part); len(piece) > room {
+			piece, rest, ended = b[:room], b[room:], true
 		}
-		end = min(end, longestLine-len(l.part))
-		full := len(l.part)+end == longestLine
-		l.line(b[:end], whole || full)
-		if b = b[end:]; len(b) > 0 && b[0] == '\n' {
-			b = b[1:]
-		}
+		l.line(piece, ended)
+		b = rest
 	}
 	return n, nil
 }
