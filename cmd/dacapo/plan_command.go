@@ -44,7 +44,7 @@ type planFlags struct {
 }
 
 func planCommand() *cobra.Command {
-	var f planFlags
+	f := planFlags{settings: plan.Settings{Runs: 10_000}}
 	c := &cobra.Command{
 		Use:     "plan policy...",
 		Short:   "Show what a retry policy does, before it does it",

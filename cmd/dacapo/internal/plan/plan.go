@@ -61,6 +61,7 @@ type Number float64
 // Settings are how a plan is made.
 type Settings struct {
 	Rows    int       // how many retries are shown, at most
+	Runs    int       // how many are played, at most
 	Failing []float64 // the parts of calls that fail for which there is an Expectation
 	Seed    uint64
 }
@@ -75,7 +76,7 @@ func Of(p retry.Policy, s Settings) Plan {
 	if calls != retry.Unlimited {
 		plan.Calls, plan.retries = &calls, calls-1
 	}
-	played := plan.play(min(s.Rows, plan.retries), s.Seed)
+	played := plan.play(min(s.Rows, plan.retries), s)
 	plan.rows(played)
 	for _, failing := range s.Failing {
 		plan.Expected = append(plan.Expected, plan.expect(failing, played))

@@ -14,7 +14,7 @@ import (
 	"github.com/dacapo-go/dacapo/retry"
 )
 
-var usual = Settings{Rows: 12, Failing: []float64{0, 0.5, 1}, Seed: 1}
+var usual = Settings{Rows: 12, Runs: 300, Failing: []float64{0, 0.5, 1}, Seed: 1}
 
 func of(t require.TestingT, text string) Plan {
 	p, err := retry.Parse(text)

@@ -18,23 +18,22 @@ type sample struct {
 }
 
 const (
-	mostRuns    = 10_000
-	mostRetries = 10_000 // of a run that only max-elapsed ends
-	mostWork    = 2_000_000
+	mostRetries = 10_000    // of a run that only max-elapsed ends
+	mostWork    = 2_000_000 // retries of all runs
 )
 
 var errFailing = errors.New("failing")
 
 // play plays runs, and keeps the waits of so many retries. Where there is time for all
 // retries it plays no more of them.
-func (p *Plan) play(rows int, seed uint64) *sample {
+func (p *Plan) play(rows int, set Settings) *sample {
 	s := &sample{waits: make([][]time.Duration, rows), totals: make([][]time.Duration, rows)}
 	retries := rows
 	if p.maxElapsed > 0 {
 		retries = min(p.retries, mostRetries)
 	}
-	draw := rand.New(rand.NewPCG(seed, seed))
-	for work := 0; s.runs < mostRuns && work < mostWork; s.runs++ {
+	draw := rand.New(rand.NewPCG(set.Seed, set.Seed))
+	for work := 0; s.runs < set.Runs && work < mostWork; s.runs++ {
 		if s.runs == 1 && !p.strategy.Random() {
 			break // the others are the same
 		}
