@@ -21,11 +21,12 @@ waits so far, how many calls a run makes, and a warning of each thing that is da
 what to write instead. Several policies are shown side by side.
 
 The calls are taken to fail at once, so that the waits are all that takes time; a server's
-hints are not in it. Under max-elapsed a row is of the runs that have time for its retry. "Least" is reached, "greatest" is not where there is jitter. The median
-and the 95th percentile (p95) of one wait are exact, but for decorrelated waits: these, and
-those of sums, come from 10,000 runs with a fixed seed. "Calls for each run" is the load that
-retries make of the load that is offered, if each call fails by itself, with that chance; in
-an outage all fail, 100%.
+hints are not in it. Under max-elapsed a row is of the runs that have time for its retry.
+"Least" is reached, "greatest" is not where there is jitter. The median and the 95th
+percentile (p95) of one wait are exact, but for waits that depend on the one before
+(decorrelated) and for max-elapsed: these, and those of sums, come from 10,000 runs with a
+fixed seed. "Calls for each run" is the load that retries make of the load that is offered,
+if each call fails by itself, with that chance; in an outage all fail, 100%.
 
 The exit status is 0; with --strict it is 1 where there is a warning. Bad usage, such as a
 policy that cannot be read, is 2.`

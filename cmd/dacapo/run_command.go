@@ -68,7 +68,8 @@ began a session of its own (setsid, a daemon) is left alone. In the foreground o
 the program stays in dacapo's own group instead, so that it can read the terminal, and Ctrl-C
 and Ctrl-Z are the terminal's business: dacapo kills nothing for Ctrl-C, and retries nothing
 after it. There, what is left running is found as dacapo's descendants on Linux, and not
-found elsewhere. If dacapo itself is killed (SIGKILL), the program goes on.
+found elsewhere. If dacapo itself is killed (SIGKILL), the program goes on. Windows has
+neither groups nor these signals: there the program is killed, and what it left is left.
 
 Exit status:
 
