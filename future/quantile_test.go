@@ -174,6 +174,19 @@ func TestTheDelayIsWhatWasLearnedWhenTheCallBegan(t *testing.T) {
 	})
 }
 
+func TestWhatOthersLearnChangesNothingInACallThatHasBegun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := future.NewQuantile(0.5, 2*time.Second)
+		time.AfterFunc(time.Second, func() {
+			for range 100 {
+				q.Observe(true)
+			}
+		})
+		began, _, _, _ := hedge(t.Context(), future.HedgeAt(q).MaxHedges(3), try{time.Hour, nil})
+		assert.Equal(t, []time.Duration{0, 2 * time.Second, 4 * time.Second, 6 * time.Second}, began)
+	})
+}
+
 // register is a limiter that notes what it is asked and told.
 type register struct {
 	mu      sync.Mutex
@@ -233,6 +246,20 @@ func TestAHedgeAsksItsLimiter(t *testing.T) {
 	}
 }
 
+func TestAHedgeThatDoesNotReturnHasNoReason(t *testing.T) {
+	for _, work := range crashes {
+		synctest.Test(t, func(t *testing.T) {
+			l := &register{answers: []bool{true}}
+			_, err := future.Hedge(t.Context(), future.HedgeAfter(time.Second).Limit(l), func(context.Context) (int, error) {
+				work.crash()
+				return 0, nil
+			}).Await(t.Context())
+			work.check(t, err)
+			assert.Equal(t, []retry.Outcome{{}}, l.done)
+		})
+	}
+}
+
 // crashing is a limiter whose own code does not return.
 type crashing struct {
 	inAllow func()
@@ -272,6 +299,17 @@ func TestALimiterThatDoesNotReturnEndsWhatItLimits(t *testing.T) {
 				crash.check(t, err)
 				assert.EqualValues(t, 1, l.told.Load())
 			})
+			for _, work := range crashes { // and so where the work does not return, either
+				l.told.Store(0)
+				synctest.Test(t, func(t *testing.T) {
+					_, err := future.Retry(t.Context(), retry.New().Limit(l), func(context.Context) (int, error) {
+						work.crash()
+						return 0, nil
+					}).Await(t.Context())
+					work.check(t, err)
+					assert.EqualValues(t, 1, l.told.Load())
+				})
+			}
 			l.told.Store(0)
 			synctest.Test(t, func(t *testing.T) {
 				_, err := future.Retry(t.Context(), retry.New().Limit(l), func(context.Context) (int, error) { return 0, errBoom }).Await(t.Context())

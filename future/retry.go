@@ -78,11 +78,13 @@ func (r *retried[T]) awake() {
 // step takes the run a step further. Where user code does not return, the run ends.
 func (r *retried[T]) step(do func()) {
 	guard(do, func(err error) {
-		if r.policy != nil { // guarded, for it tells a limiter of the user's
+		defer func() { // also where the limiter, which is told, calls Goexit
+			var zero T
+			r.end(zero, err)
+		}()
+		if r.policy != nil {
 			guard(func() { loop.Driver.Drop(r.policy, &r.at) }, func(error) {})
 		}
-		var zero T
-		r.end(zero, err)
 	})
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,7 +11,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/dacapo-go/dacapo/cmd/dacapo/internal/storm"
-	"github.com/dacapo-go/dacapo/retry"
 )
 
 // stormFlags are the flags of dacapo storm.
@@ -115,20 +113,11 @@ func (f *stormFlags) read(name string) (storm.Scenario, []storm.Variant, error) 
 	for _, text := range f.policies {
 		v, err := storm.Parse(text)
 		if err != nil {
-			return s, nil, pointed(text, err)
+			return s, nil, pointed("--policy", text, err)
 		}
 		variants = append(variants, v)
 	}
 	return s, variants, nil
-}
-
-// pointed is the error of a policy's text, with the text and a mark at the first fault.
-func pointed(text string, err error) error {
-	first, ok := errors.AsType[*retry.ParseError](err)
-	if !ok {
-		return err
-	}
-	return fmt.Errorf("--policy:\n  %s\n  %*s\n%w", text, first.Column, "^", err)
 }
 
 // activity shows on a terminal what is being done; elsewhere nothing.

@@ -86,11 +86,10 @@ func TestABadPolicyIsPointedAt(t *testing.T) {
 	status, out, errs := command("storm", "outage", "--policy", "retries=2 budget=huge", "--policy", "x")
 	assert.Equal(t, 2, status)
 	assert.Empty(t, out)
-	assert.Equal(t, `dacapo: --policy:
-  retries=2 budget=huge
-                   ^
-retry: column 18: budget is "huge": want none, default, grpc, aws, finagle, 20%, calls-20% or calls-40%
-Try 'dacapo --help'.
+	assert.Equal(t, `dacapo: --policy: column 18: budget is "huge": want none, default, grpc, aws, finagle, 20%, calls-20% or calls-40%
+    retries=2 budget=huge
+                     ^
+Try 'dacapo storm --help'.
 `, errs)
 }
 

@@ -41,7 +41,12 @@ func setups() *rapid.Generator[setup] {
 		s.base, s.slow = rapid.Int64Range(0, most).Draw(t, "base"), rapid.Int64Range(0, most).Draw(t, "slow")
 		hundredths := rapid.Int64Range(1, 100).Draw(t, "deposit")
 		s.max, s.deposit = rat(most, 1), rat(hundredths, 100)
-		c = c.Max(int(most)).Deposit(float64(hundredths)/100).BaseCost(int(s.base)).Cost(retry.Is(errSlow), int(s.slow))
+		c = c.Max(int(most)).Deposit(float64(hundredths) / 100).BaseCost(int(s.base))
+		if rapid.Bool().Draw(t, "every retry costs the same") {
+			s.slow = s.base
+		} else {
+			c = c.Cost(retry.Is(errSlow), int(s.slow))
+		}
 		floor := rapid.SampledFrom([]int64{0, 1, 4, 10, 250}).Draw(t, "floor")
 		if floor > 0 {
 			c, s.rate = c.Floor(float64(floor)), rat(floor, 1e9)
