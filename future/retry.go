@@ -2,6 +2,8 @@ package future
 
 import (
 	"context"
+	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/dacapo-go/dacapo/internal/eager"
@@ -33,8 +35,16 @@ func Retry[T any](ctx context.Context, p retry.Policy, op func(context.Context) 
 	r := &retried[T]{sleeper: sleeper{ctx: ctx, policy: &p}, op: op}
 	r.begin()
 	go r.start()
+	if starting.Add(1) > 64 {
+		runtime.Gosched()
+	}
 	return &r.Future
 }
+
+// starting counts the first calls of all runs that have not come to a wait or an end. Where
+// they are many, who starts more lets some of them go first: the runtime keeps what
+// describes a goroutine for ever, so that as few as possible are to be there at once.
+var starting atomic.Int64
 
 // retried is a run and its future. It is small, because very many can be waiting.
 type retried[T any] struct {
@@ -47,6 +57,7 @@ type retried[T any] struct {
 // start is the goroutine of the first call. (It and what it calls are careful with the
 // stack: one that outgrows what a goroutine begins with costs more than all else here.)
 func (r *retried[T]) start() {
+	defer starting.Add(-1)
 	r.step(func() {
 		if end := loop.Driver.Start(r.ctx, r.policy, &r.at, eager.Is[T]()); end != nil {
 			r.end(r.value, end)
