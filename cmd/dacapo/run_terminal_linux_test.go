@@ -20,7 +20,9 @@ import (
 func onTerminal(t *testing.T, c *exec.Cmd) (keyboard *os.File) {
 	t.Helper()
 	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	require.NoError(t, err)
+	if err != nil {
+		t.Skipf("no terminal can be made here: %v", err)
+	}
 	t.Cleanup(func() { _ = keyboard.Close() })
 	fd := int(keyboard.Fd())
 	require.NoError(t, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0))
