@@ -250,6 +250,7 @@ func ExampleStream_All() {
 }
 
 func ExampleStream_Filter() {
+	even := func(v int) bool { return v%2 == 0 }
 	fmt.Println(stream.Of(1, 2, 3, 4).Filter(even).Collect(context.Background()))
 	// Output: [2 4] <nil>
 }
