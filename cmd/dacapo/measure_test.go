@@ -110,29 +110,33 @@ func TestJSONHoldsWhatWasMeasured(t *testing.T) {
 	assert.Equal(t, "call 6 failed", capped["measured"].(map[string]any)["got"])
 }
 
+// drawn reads a picture to its end, which has to be XML, and counts the elements of a name.
+func drawn(t *testing.T, file, name string) (n int) {
+	t.Helper()
+	f, err := os.Open(file)
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, f.Close()) }()
+	for d := xml.NewDecoder(f); ; {
+		token, err := d.Token()
+		if err == io.EOF {
+			return n
+		}
+		require.NoError(t, err)
+		if e, ok := token.(xml.StartElement); ok && e.Name.Local == name {
+			n++
+		}
+	}
+}
+
 func TestThePictureIsWellFormedAndDrawsEveryCall(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "timelines.svg")
 	status, _, _ := inVirtualTime(t, scenarios(), "measure", "--svg", file)
 	assert.Zero(t, status)
-	f, err := os.Open(file)
-	require.NoError(t, err)
-	defer func() { assert.NoError(t, f.Close()) }()
-	d, bars := xml.NewDecoder(f), 0
-	for {
-		token, err := d.Token()
-		if err == io.EOF {
-			break
-		}
-		require.NoError(t, err)
-		if e, ok := token.(xml.StartElement); ok && e.Name.Local == "rect" {
-			bars++
-		}
-	}
 	calls := 0
 	for _, s := range scenarios() {
 		calls += s.promised.calls
 	}
-	assert.Equal(t, calls+1, bars, "a bar for each call, on a background")
+	assert.Equal(t, calls+1, drawn(t, file, "rect"), "a bar for each call, on a background")
 }
 
 func TestBadUsageIsSaidAndMeasuresNothing(t *testing.T) {

@@ -16,18 +16,16 @@ const planPanel = 200 // the height of a panel's chart
 // drawPlans draws the wait before each retry, and below it all waits so far: a bar from the
 // least to the greatest, with a mark for the median and one for the 95th percentile.
 func drawPlans(w io.Writer, plans []plan.Plan) error {
-	p := &picture{writer: &writer{w: w}}
+	p := &picture{writer: &writer{w: w}, height: planPanel}
 	head := 28 + 18*len(plans)
-	p.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n", panelLeft+panelWidth+30, head+2*(planPanel+70))
-	p.printf(`<rect width="100%%" height="100%%" fill="white"/>` + "\n")
+	p.begin(panelLeft+panelWidth+30, head+2*(planPanel+70))
 	p.printf(`<text x="%d" y="20" fill="#666">bar: from least to greatest · thick mark: median · thin mark: 95th percentile</text>`+"\n", panelLeft)
 	for i, one := range plans {
 		p.printf(`<text x="%d" y="%d" fill="%s">■ %s%s</text>`+"\n", panelLeft, 38+18*i, planColors[i], nameOf(plans, i), html.EscapeString(one.Policy))
 	}
 	p.spreads(head+36, "The wait before each retry", plans, func(r plan.Retry) plan.Spread { return r.Wait })
 	p.spreads(head+36+planPanel+70, "All waits so far", plans, func(r plan.Retry) plan.Spread { return r.Total })
-	p.printf("</svg>\n")
-	return p.err
+	return p.end()
 }
 
 // spreads draws a panel.
@@ -45,11 +43,7 @@ func (p *picture) spreads(y int, title string, plans []plan.Plan, of func(plan.R
 	}
 	p.printf(`<g transform="translate(%d %d)">`+"\n", panelLeft, y)
 	p.printf(`<text x="0" y="-10">%s</text>`+"\n", title)
-	for i := range 5 {
-		v := p.top * float64(i) / 4
-		p.printf(`<line x1="0" x2="%d" y1="%.1f" y2="%.1f" stroke="#ddd"/>`+"\n", panelWidth, p.at(v), p.at(v))
-		p.printf(`<text x="-6" y="%.1f" fill="#666" text-anchor="end">%s</text>`+"\n", p.at(v)+4, show.Seconds(v))
-	}
+	p.grid(show.Seconds)
 	cell := panelWidth / float64(rows)
 	for n := range rows {
 		p.printf(`<text x="%.1f" y="%d" fill="#666" text-anchor="middle">%d</text>`+"\n", (float64(n)+0.5)*cell, planPanel+16, n+1)
@@ -65,15 +59,13 @@ func (p *picture) spreads(y int, title string, plans []plan.Plan, of func(plan.R
 
 // spread draws a bar.
 func (p *picture) spread(x, wide float64, s plan.Spread, color string) {
-	top, bottom := p.at(s.Greatest.Seconds()), p.at(s.Least.Seconds())
+	top, bottom := p.y(s.Greatest.Seconds()), p.y(s.Least.Seconds())
 	p.printf(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s" fill-opacity="0.25"/>`+"\n", x, top, wide, max(bottom-top, 1), color)
 	for _, mark := range []struct {
 		at   plan.Millis
 		wide float64
 	}{{s.Median, 3}, {s.P95, 1}} {
-		y := p.at(mark.at.Seconds())
+		y := p.y(mark.at.Seconds())
 		p.printf(`<line x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f" stroke="%s" stroke-width="%g"/>`+"\n", x, x+wide, y, y, color, mark.wide)
 	}
 }
-
-func (p *picture) at(v float64) float64 { return planPanel * (1 - v/p.top) }

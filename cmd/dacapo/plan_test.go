@@ -1,11 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
-	"encoding/xml"
-	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -97,20 +93,7 @@ func TestAPlansPictureIsXML(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "plan.svg")
 	status, _, errs := command("plan", planned, "retries=0", "--svg", name)
 	require.Zero(t, status, errs)
-	drawn, err := os.ReadFile(name)
-	require.NoError(t, err)
-	bars := 0
-	for d := xml.NewDecoder(bytes.NewReader(drawn)); ; {
-		token, err := d.Token()
-		if err == io.EOF {
-			break
-		}
-		require.NoError(t, err)
-		if start, ok := token.(xml.StartElement); ok && start.Name.Local == "rect" {
-			bars++
-		}
-	}
-	assert.Equal(t, 1+2*8, bars, "the ground, and one for each retry in each panel")
+	assert.Equal(t, 1+2*8, drawn(t, name, "rect"), "the ground, and one for each retry in each panel")
 	status, _, errs = command("plan", planned, "--svg", filepath.Join(t.TempDir(), "no", "such"))
 	assert.Equal(t, 1, status)
 	assert.Contains(t, errs, "no such file")

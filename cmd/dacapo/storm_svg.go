@@ -23,7 +23,8 @@ var stormSeries = []struct {
 // picture is where things stand in a picture of charts, one below the other, to one scale.
 type picture struct {
 	*writer
-	top float64 // of the scale of the chart that is being drawn
+	height float64 // of a chart
+	top    float64 // of the scale of the chart that is being drawn
 }
 
 const (
@@ -33,9 +34,8 @@ const (
 
 // drawStorm draws all charts of a report as a picture.
 func drawStorm(w io.Writer, r *storm.Report) error {
-	p := &picture{writer: &writer{w: w}}
-	p.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n", panelLeft+panelWidth+30, panelStep*len(r.Charts)+40)
-	p.printf(`<rect width="100%%" height="100%%" fill="white"/>` + "\n")
+	p := &picture{writer: &writer{w: w}, height: panelHeight}
+	p.begin(panelLeft+panelWidth+30, panelStep*len(r.Charts)+40)
 	for i, s := range stormSeries {
 		p.printf(`<text x="%d" y="20" fill="%s">— %s</text>`+"\n", panelLeft+120*i, s.color, s.name)
 	}
@@ -46,18 +46,13 @@ func drawStorm(w io.Writer, r *storm.Report) error {
 		p.panel(c)
 		p.printf("</g>\n")
 	}
-	p.printf("</svg>\n")
-	return p.err
+	return p.end()
 }
 
 // panel draws one chart: its axes and its lines.
 func (p *picture) panel(c storm.Chart) {
 	p.printf(`<text x="0" y="-8">%s</text>`+"\n", html.EscapeString(c.Name))
-	for i := range 5 {
-		v := p.top * float64(i) / 4
-		p.printf(`<line x1="0" x2="%d" y1="%.1f" y2="%.1f" stroke="#ddd"/>`+"\n", panelWidth, p.y(v), p.y(v))
-		p.printf(`<text x="-6" y="%.1f" fill="#666" text-anchor="end">%.0f</text>`+"\n", p.y(v)+4, v)
-	}
+	p.grid(func(v float64) string { return fmt.Sprintf("%.0f", v) })
 	lasts := c.Step * time.Duration(len(c.Offered))
 	for i := range 10 {
 		at := c.From + lasts*time.Duration(i)/9
@@ -77,4 +72,13 @@ func (p *picture) points(series []float64) string {
 	return strings.TrimSpace(b.String())
 }
 
-func (p *picture) y(v float64) float64 { return panelHeight * (1 - v/p.top) }
+// grid draws the lines of the scale, each with its value.
+func (p *picture) grid(text func(v float64) string) {
+	for i := range 5 {
+		v := p.top * float64(i) / 4
+		p.printf(`<line x1="0" x2="%d" y1="%.1f" y2="%.1f" stroke="#ddd"/>`+"\n", panelWidth, p.y(v), p.y(v))
+		p.printf(`<text x="-6" y="%.1f" fill="#666" text-anchor="end">%s</text>`+"\n", p.y(v)+4, text(v))
+	}
+}
+
+func (p *picture) y(v float64) float64 { return p.height * (1 - v/p.top) }

@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"encoding/xml"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -146,20 +144,7 @@ func TestThePictureIsXML(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "outage.svg")
 	status, _, _ := command("storm", "outage", "--svg", name, "--policy", "retries=1", "--policy", "retries=0 hints=clamp,5s")
 	require.Zero(t, status)
-	drawn, err := os.ReadFile(name)
-	require.NoError(t, err)
-	lines := 0
-	for d := xml.NewDecoder(bytes.NewReader(drawn)); ; {
-		token, err := d.Token()
-		if err == io.EOF {
-			break
-		}
-		require.NoError(t, err)
-		if start, ok := token.(xml.StartElement); ok && start.Name.Local == "polyline" {
-			lines++
-		}
-	}
-	assert.Equal(t, 6, lines, "three of each policy")
+	assert.Equal(t, 6, drawn(t, name, "polyline"), "three of each policy")
 }
 
 func TestAValueThatIsNotAsExpectedIsMarked(t *testing.T) {

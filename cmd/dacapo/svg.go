@@ -17,8 +17,7 @@ func writeSVG(w io.Writer, records []record) error {
 	x := func(d time.Duration) float64 { return left + float64(d)/float64(longest)*wide }
 	height := top + line*len(records) + 40
 	out := &writer{w: w}
-	out.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n", left+wide+right, height)
-	out.printf(`<rect width="100%%" height="100%%" fill="white"/>` + "\n")
+	out.begin(left+wide+right, height)
 	for d := time.Duration(0); d <= longest; d += 500 * ms {
 		out.printf(`<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="#ddd"/>`+"\n", x(d), top-8, x(d), height-34)
 		out.printf(`<text x="%.1f" y="%d" fill="#666" text-anchor="middle">%.1fs</text>`+"\n", x(d), top-14, d.Seconds())
@@ -44,14 +43,25 @@ func writeSVG(w io.Writer, records []record) error {
 		out.printf(`<text x="%d" y="%d" fill="%s">%s: %s</text>`+"\n", left+wide+14, y+14, color, r.verdict(), html.EscapeString(r.promised.ended(r.reason())))
 	}
 	out.printf(`<text x="8" y="%d" fill="#666">bar: a call (red failed, green succeeded) · line: a wait · ×: ended by the context, or refused</text>`+"\n", height-12)
-	out.printf("</svg>\n")
-	return out.err
+	return out.end()
 }
 
 // writer keeps the first error.
 type writer struct {
 	w   io.Writer
 	err error
+}
+
+// begin begins a picture, on a white ground.
+func (w *writer) begin(width, height int) {
+	w.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n", width, height)
+	w.printf(`<rect width="100%%" height="100%%" fill="white"/>` + "\n")
+}
+
+// end ends a picture, and returns the first error.
+func (w *writer) end() error {
+	w.printf("</svg>\n")
+	return w.err
 }
 
 func (w *writer) printf(format string, args ...any) {
