@@ -4,8 +4,8 @@
 //	go run ./mutate -n 200 ./backoff ./retry ./retry/budget ./future ./stream ./internal/eager ./internal/loop
 //
 // The checkout itself is not changed (the faults are given to the compiler as overlays). A fault
-// is caught where a test fails, panics, does not end or races for more than -timeout; faults that
-// do not compile are left out. The same seed takes the same faults.
+// is caught where a test fails or panics, or has not ended by -timeout; faults that do not compile
+// are left out. The same seed takes the same faults.
 package main
 
 import (
